@@ -1,0 +1,13 @@
+//! Compiles the C shim: what stable Rust cannot sign or compute.
+
+fn main() {
+    println!("cargo:rerun-if-changed=shim");
+    cc::Build::new()
+        .files(["shim/by_value.c", "shim/kernels.c"])
+        .std("c11")
+        .opt_level(2)
+        .warnings(true)
+        .extra_warnings(true)
+        .flag_if_supported("-fvisibility=hidden")
+        .compile("pellucid_shim");
+}

@@ -1,0 +1,166 @@
+//! `include/`: shmem.h, pshmem.h, shmemx.h and their copies under mpp/.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::{BY, File, generic, overload};
+use crate::constants::SECTIONS;
+use crate::expand::{Expanded, Routine};
+
+/// Every header.
+pub fn files(groups: &[Expanded], prototypes: &HashMap<String, String>) -> Vec<File> {
+    let mut files = vec![
+        File { path: "include/shmem.h".to_owned(), text: shmem(groups, prototypes) },
+        File { path: "include/pshmem.h".to_owned(), text: pshmem(groups, prototypes) },
+        File { path: "include/shmemx.h".to_owned(), text: shmemx() },
+    ];
+    for name in ["shmem.h", "pshmem.h", "shmemx.h"] {
+        files.push(File {
+            path: format!("include/mpp/{name}"),
+            text: format!("/* {BY} */\n/* The old place of {name} (Annex F.2.1). */\n#include \"../{name}\"\n"),
+        });
+    }
+    files
+}
+
+fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
+    let mut text = format!("/* {BY} */\n{HEAD}");
+    for section in SECTIONS {
+        writeln!(text, "\n/* {} */", section.title).expect("writing to a string");
+        for constant in section.constants {
+            writeln!(text, "#define {} {}", constant.name, constant.c()).expect("writing to a string");
+        }
+    }
+    text.push_str(OPEN);
+    text.push_str(&declarations(groups, prototypes, |routine| &routine.name));
+    text.push_str(CLOSE);
+    text.push_str(GENERIC_HEAD);
+    text.push_str(&generic::text(groups));
+    text.push_str(OVERLOAD_HEAD);
+    text.push_str(&overload::text(groups));
+    text.push_str("\n}\n#endif\n\n#endif /* PELLUCID_SHMEM_H */\n");
+    text
+}
+
+fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
+    let declarations = declarations(groups, prototypes, |routine| &routine.profiling_name);
+    format!("/* {BY} */\n{PSHMEM_HEAD}{OPEN}{declarations}{CLOSE}\n#endif /* PELLUCID_PSHMEM_H */\n")
+}
+
+fn shmemx() -> String {
+    format!("/* {BY} */\n{SHMEMX}")
+}
+
+fn declarations(
+    groups: &[Expanded],
+    prototypes: &HashMap<String, String>,
+    name: impl Fn(&Routine) -> &String,
+) -> String {
+    let mut text = String::new();
+    for group in groups.iter().filter(|group| !group.routines.is_empty()) {
+        writeln!(text, "\n/* {} */", group.group.title).expect("writing to a string");
+        for routine in &group.routines {
+            writeln!(text, "{}", prototypes[name(routine)]).expect("writing to a string");
+        }
+    }
+    text
+}
+
+const HEAD: &str = r#"/*
+ * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_.
+ */
+#ifndef PELLUCID_SHMEM_H
+#define PELLUCID_SHMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#ifdef __cplusplus
+extern "C++" {
+#include <complex>
+}
+#endif
+
+#ifdef __cplusplus
+#define PELLUCID_COMPLEX(type) std::complex<type>
+#else
+#define PELLUCID_COMPLEX(type) type _Complex
+#endif
+
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#define PELLUCID_NORETURN [[noreturn]]
+#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define PELLUCID_NORETURN _Noreturn
+#elif defined(__GNUC__)
+#define PELLUCID_NORETURN __attribute__((__noreturn__))
+#else
+#define PELLUCID_NORETURN
+#endif
+
+/* Handles (9.4, 9.5) */
+typedef struct pellucid_team *shmem_team_t;
+typedef struct pellucid_ctx *shmem_ctx_t;
+
+/* Configurations (9.4.3, 9.9.1) */
+typedef struct {
+    int num_contexts;
+} shmem_team_config_t;
+typedef struct {
+    size_t total_ops;
+} shmem_ctx_session_config_t;
+"#;
+
+const OPEN: &str = r#"
+#ifdef __cplusplus
+extern "C" {
+#endif
+"#;
+
+const CLOSE: &str = r#"
+#ifdef __cplusplus
+}
+#endif
+"#;
+
+const GENERIC_HEAD: &str = r#"
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+
+/*
+ * Type-generic macros. Where a macro has several argument lists, PELLUCID_PICK_n chooses by their length. A macro that
+ * has the name of a function leaves the function alone where no parenthesis follows: &shmem_sync, (shmem_sync)(...).
+ */
+"#;
+
+const OVERLOAD_HEAD: &str = r#"
+#endif
+
+#ifdef __cplusplus
+
+/* The type-generic macros of C11 as overloads. */
+extern "C++" {
+"#;
+
+const PSHMEM_HEAD: &str = r#"/*
+ * Profiling interface of OpenSHMEM (section 10): every routine under its shifted name, with the types and constants
+ * of shmem.h.
+ */
+#ifndef PELLUCID_PSHMEM_H
+#define PELLUCID_PSHMEM_H
+
+#include "shmem.h"
+"#;
+
+const SHMEMX: &str = r#"/*
+ * Extensions of Pellucid to OpenSHMEM.
+ */
+#ifndef PELLUCID_SHMEMX_H
+#define PELLUCID_SHMEMX_H
+
+#include "shmem.h"
+
+/* Levels of shmem_pcontrol (10.1.1) */
+#define SHMEMX_PCONTROL_OFF 0
+#define SHMEMX_PCONTROL_DEFAULT 1
+#define SHMEMX_PCONTROL_FLUSH 2
+
+#endif /* PELLUCID_SHMEMX_H */
+"#;

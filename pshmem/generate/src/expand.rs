@@ -1,0 +1,174 @@
+//! Rows times types times forms: every C function of the interface.
+
+use crate::ctype::{self, Param};
+use crate::table::{Forms, GROUPS, Generic, Group, Row, State, Timing};
+use crate::types::Type;
+
+/// One C function.
+pub struct Routine {
+    /// The row it comes from.
+    pub row: &'static Row,
+    /// Its element type, if it has one.
+    pub element: Option<&'static Type>,
+    /// The form with a leading context.
+    pub ctx: bool,
+    /// `shmem_ctx_long_put`.
+    pub name: String,
+    /// `pshmem_ctx_long_put`.
+    pub profiling_name: String,
+    /// Return type in C.
+    pub ret: String,
+    /// Parameters.
+    pub params: Vec<Param>,
+    /// Ends in `...`.
+    pub variadic: bool,
+}
+
+/// A group with its functions.
+pub struct Expanded {
+    /// The group.
+    pub group: &'static Group,
+    /// Its functions in the order of the table; op ids count through all groups.
+    pub routines: Vec<Routine>,
+}
+
+/// Every function whose row passes `keep`.
+pub fn expand(keep: impl Fn(&Row) -> bool) -> Vec<Expanded> {
+    GROUPS
+        .iter()
+        .map(|group| {
+            let rows = group.rows.iter().filter(|row| keep(row));
+            Expanded { group, routines: rows.flat_map(routines).collect() }
+        })
+        .collect()
+}
+
+/// Whether the runtime has the row.
+pub fn ready(row: &Row) -> bool {
+    row.state == State::Ready
+}
+
+fn routines(row: &'static Row) -> Vec<Routine> {
+    let mut all = Vec::new();
+    let forms: &[bool] = if row.forms == Forms::WithCtx { &[false, true] } else { &[false] };
+    for &ctx in forms {
+        if row.types.is_empty() {
+            all.push(routine(row, None, ctx));
+        }
+        all.extend(row.types.iter().map(|element| routine(row, Some(element), ctx)));
+    }
+    all
+}
+
+fn routine(row: &'static Row, element: Option<&'static Type>, ctx: bool) -> Routine {
+    let mut name = row.name.to_owned();
+    if let Some(element) = element {
+        name = name.replace("TYPENAME", element.name).replace("SIZE", element.name);
+    }
+    let mut params = ctype::params(row.params, element);
+    if ctx {
+        name = name.replacen("shmem_", "shmem_ctx_", 1);
+        params.insert(0, Param::parse("shmem_ctx_t ctx", None));
+    }
+    let ret = match (row.ret, element) {
+        ("TYPE", Some(element)) => element.c,
+        ("noreturn", _) => "void",
+        (ret, _) => ret,
+    };
+    Routine {
+        row,
+        element,
+        ctx,
+        profiling_name: format!("p{name}"),
+        name,
+        ret: ret.to_owned(),
+        params,
+        variadic: row.params.contains("..."),
+    }
+}
+
+impl Routine {
+    /// Parameters of the Rust signature.
+    pub fn rust_params(&self) -> String {
+        let params: Vec<_> =
+            self.params.iter().map(|p| format!("{}: {}", p.name, p.rust(self.element))).collect();
+        params.join(", ")
+    }
+
+    /// Return type of the Rust signature with its arrow, or nothing.
+    pub fn rust_return(&self) -> String {
+        ctype::rust_return(self.row.ret, self.element)
+    }
+
+    /// Parameters in C, as `api-1.6.csv` writes them.
+    pub fn c_params(&self) -> String {
+        let mut params: Vec<_> = self.params.iter().map(Param::c).collect();
+        if self.variadic {
+            params.push("...".to_owned());
+        }
+        if params.is_empty() { "void".to_owned() } else { params.join(", ") }
+    }
+
+    /// Whether a `long double` travels by value, which stable Rust has no type for.
+    pub fn needs_shim(&self) -> bool {
+        let by_value = |base: &str, pointer: bool| base == "long double" && !pointer;
+        by_value(&self.ret, false) || self.params.iter().any(|p| by_value(&p.base, p.pointer))
+    }
+
+    /// Replaces the words of the table's expressions by what they are for this function.
+    pub fn expression(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            out.push_str(&rest[..start]);
+            rest = &rest[start..];
+            let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            rest = after;
+            match (word, self.element) {
+                ("W", Some(element)) => out.push_str(element.word),
+                ("N", Some(element)) => out.push_str(element.number),
+                ("SIZE", Some(element)) => out.push_str(&element.bytes.to_string()),
+                ("CTX", _) => out.push_str(if self.ctx { "ctx" } else { "Ctx::DEFAULT" }),
+                ("PEER", _) if self.ctx => out.push_str("world_pe(m, ctx, pe)"),
+                ("PEER", _) => out.push_str("pe"),
+                ("KERNEL", Some(element)) => {
+                    let (operation, after) =
+                        rest[1..].split_once(')').expect("KERNEL(operation) in the table");
+                    rest = after;
+                    out.push_str(&kernel(element, operation));
+                }
+                _ => out.push_str(word),
+            }
+        }
+        out.push_str(rest);
+        out
+    }
+
+    /// Name of the C11 macro, if the function takes part in one.
+    pub fn macro_name(&self) -> Option<String> {
+        match self.row.generic {
+            Generic::None => None,
+            Generic::ByType => Some(self.row.name.replace("TYPENAME_", "")),
+            Generic::ByCount(name) => Some(name.to_owned()),
+        }
+    }
+
+    /// The profile's word for how it is timed.
+    pub fn timing(&self) -> &'static str {
+        match self.row.timing {
+            Timing::Sampled => "sampled",
+            Timing::Sized => "sized",
+            Timing::Timed => "timed",
+        }
+    }
+}
+
+/// Stable Rust computes with neither `long double` nor C complex numbers: those kernels are C.
+fn kernel(element: &Type, operation: &str) -> String {
+    if element.number.is_empty() {
+        format!("shim::{}_{operation}()", element.name)
+    } else {
+        format!("kernel::{operation}::<{}>()", element.number)
+    }
+}

@@ -1,0 +1,33 @@
+//! 9.13 Distributed locks.
+
+use super::State::Ready;
+use super::Timing::{Sampled, Timed};
+use super::{Group, ROW, Row};
+
+// `lock` is the parameter of all three.
+const LOCK: Row = Row {
+    params: "long *lock",
+    section: "9.13.1",
+    class: "Lock",
+    timing: Timed,
+    addr: "lock.addr()",
+    state: Ready,
+    ..ROW
+};
+
+pub const GROUP: Group = Group {
+    name: "lock",
+    title: "Distributed locking (9.13)",
+    uses: &["pellucid_core::context::lock as locking"],
+    rows: &[
+        Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast())", ..LOCK },
+        Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast())", ..LOCK },
+        Row {
+            name: "shmem_test_lock",
+            ret: "int",
+            timing: Sampled,
+            call: "locking::test(m, lock.cast())",
+            ..LOCK
+        },
+    ],
+};

@@ -1,0 +1,79 @@
+//! 9.3 Memory management.
+
+use super::State::Ready;
+use super::Timing::Timed;
+use super::{Group, ROW, Row};
+
+const MEMORY: Row = Row { class: "Memory", timing: Timed, state: Ready, ..ROW };
+
+const MALLOC: Row = Row {
+    ret: "void *",
+    params: "size_t size",
+    section: "9.3.1",
+    bytes: "size",
+    failed: "r.is_null() && size > 0",
+    call: "memory::malloc(size)",
+    ..MEMORY
+};
+const FREE: Row = Row {
+    params: "void *ptr",
+    section: "9.3.2",
+    addr: "ptr.addr()",
+    call: "memory::free(ptr)",
+    ..MEMORY
+};
+const REALLOC: Row = Row {
+    ret: "void *",
+    params: "void *ptr, size_t size",
+    section: "9.3.3",
+    addr: "ptr.addr()",
+    bytes: "size",
+    failed: "r.is_null() && size > 0",
+    call: "memory::realloc(ptr, size)",
+    ..MEMORY
+};
+const ALIGN: Row = Row {
+    ret: "void *",
+    params: "size_t alignment, size_t size",
+    section: "9.3.4",
+    bytes: "size",
+    failed: "r.is_null() && size > 0",
+    call: "memory::align(alignment, size)",
+    ..MEMORY
+};
+
+pub const GROUP: Group = Group {
+    name: "memory",
+    title: "Memory management (9.3)",
+    uses: &["pellucid_core::runtime::memory"],
+    rows: &[
+        Row { name: "shmem_malloc", ..MALLOC },
+        Row { name: "shmem_free", ..FREE },
+        Row { name: "shmem_realloc", ..REALLOC },
+        Row { name: "shmem_align", ..ALIGN },
+        Row {
+            name: "shmem_malloc_with_hints",
+            ret: "void *",
+            params: "size_t size, long hints",
+            section: "9.3.5",
+            bytes: "size",
+            failed: "r.is_null() && size > 0",
+            call: "memory::malloc_with_hints(size, hints)",
+            ..MEMORY
+        },
+        Row {
+            name: "shmem_calloc",
+            ret: "void *",
+            params: "size_t count, size_t size",
+            section: "9.3.6",
+            bytes: "count.saturating_mul(size)",
+            failed: "r.is_null() && count > 0 && size > 0",
+            call: "memory::calloc(count, size)",
+            ..MEMORY
+        },
+        Row { name: "shmalloc", section: "9.3", deprecated: true, ..MALLOC },
+        Row { name: "shfree", section: "9.3", deprecated: true, ..FREE },
+        Row { name: "shrealloc", section: "9.3", deprecated: true, ..REALLOC },
+        Row { name: "shmemalign", section: "9.3", deprecated: true, ..ALIGN },
+    ],
+};

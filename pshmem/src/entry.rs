@@ -1,0 +1,68 @@
+//! The first instructions of every routine.
+//!
+//! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
+//! byte, `ARM[op]`, and jumps to the routine or, where that is set, to the probe around it; all arguments are still
+//! where the caller put them. `pshmem_X` is strong and tests `PARM[op]`: set instead of `ARM[op]` where a tool defines
+//! `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
+//!
+//! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
+//! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
+//! global first, and the assembler warns of every `.weak` that follows.)
+//!
+//! The entries are in a section of their own: near each other, and recognizable by address.
+
+/// Body of `shmem_X`.
+macro_rules! weak {
+    ($name:literal, $op:literal, $imp:path, $probe:path) => {
+        enter!(
+            concat!(".weak ", $name, "\n.type ", $name, ", @function\n", $name, ":"),
+            concat!(".size ", $name, ", . - ", $name),
+            $op, $imp, $probe, pellucid_profile::arm::ARM
+        )
+    };
+}
+
+/// Body of `pshmem_X`.
+macro_rules! strong {
+    ($op:literal, $imp:path, $probe:path) => {
+        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM)
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+macro_rules! enter {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+        core::arch::naked_asm!(
+            $head,
+            "cmp byte ptr [rip + {armed} + {op}], 0",
+            "jne {probe}",
+            "jmp {imp}",
+            $tail,
+            armed = sym $armed,
+            op = const $op,
+            imp = sym $imp,
+            probe = sym $probe,
+        )
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! enter {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+        core::arch::naked_asm!(
+            $head,
+            // x16 and x17 belong to nobody between a call and its target.
+            "adrp x16, {armed} + {op}",
+            "add x16, x16, :lo12:{armed} + {op}",
+            "ldrb w16, [x16]",
+            "cbnz w16, 2f",
+            "b {imp}",
+            "2: b {probe}",
+            $tail,
+            armed = sym $armed,
+            op = const $op,
+            imp = sym $imp,
+            probe = sym $probe,
+        )
+    };
+}

@@ -1,0 +1,81 @@
+//! Start and end of the library, and of its profile.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use pellucid_core::base::Fault;
+use pellucid_core::runtime::{self, Start};
+use pellucid_profile::recorder::{self, Mark};
+
+use crate::tool;
+
+/// 9.1.1: initializes the library, or counts one more user of it.
+///
+/// # Errors
+/// What the runtime found.
+pub fn init() -> Result<(), Fault> {
+    profile(&runtime::init()?);
+    Ok(())
+}
+
+/// 9.2.1: as [`init`], with a thread level.
+///
+/// # Errors
+/// What the runtime found.
+pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Fault> {
+    if provided.is_null() {
+        return Err(Fault::Null { arg: "provided", count: 1 });
+    }
+    let start = runtime::init_thread(requested)?;
+    profile(&start);
+    // SAFETY: the specification asks for a pointer to an int; null was ruled out.
+    unsafe { provided.write(start.provided) };
+    Ok(0)
+}
+
+/// 9.1.4: finalizes the library, or counts one user less.
+///
+/// # Errors
+/// What the runtime found.
+pub fn finalize() -> Result<(), Fault> {
+    if runtime::uses() == 1 {
+        recorder::mark(Mark::Finalizing);
+    }
+    if runtime::finalize()? {
+        recorder::mark(Mark::Finalized);
+    }
+    Ok(())
+}
+
+/// 9.1.13: initializes once (the runtime finalizes what is open when the program ends); the number of PEs is ignored, repeated calls do nothing.
+///
+/// # Errors
+/// What the runtime found.
+pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
+    static STARTED: AtomicBool = AtomicBool::new(false);
+    if STARTED.swap(true, Relaxed) {
+        return Ok(());
+    }
+    init()
+}
+
+/// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there is
+/// none to be had.
+fn profile(start: &Start) {
+    if !start.first {
+        return;
+    }
+    let attached = match start.profile_fd {
+        Some(fd) => recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes),
+        None => recorder::attach_private(start.pe as u32, start.npes as u32).map(drop),
+    };
+    match attached {
+        Ok(()) => {
+            tool::find();
+            recorder::set_level(start.profile_level);
+            recorder::mark(Mark::Initialized);
+        }
+        Err(error) => eprintln!("pellucid: PE {}: no profile: {error}", start.pe),
+    }
+}

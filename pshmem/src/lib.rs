@@ -1,0 +1,39 @@
+//! The OpenSHMEM 1.6 interface: `shmem_` and `pshmem_` entry points over `pellucid-core`, seen by `pellucid-profile`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `entry` | the first instructions of every routine: one flag test, then the routine or its probe |
+//! | [`routine`] | what is behind an entry: the implementation, and the probe around it |
+//! | [`generated`] | the routines themselves, from the table in `generate/` |
+//! | [`types`] | types of the C signatures |
+//! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
+//! | [`tool`] | who else defines `shmem_` routines in this process |
+//! | [`shim`] | the C side: what stable Rust cannot sign or compute |
+#![deny(unsafe_code)]
+
+#[macro_use]
+mod entry;
+#[macro_use]
+pub mod routine;
+
+pub mod control;
+pub mod info;
+pub mod init;
+pub mod shim;
+pub mod tool;
+pub mod types;
+
+// What the specification documents is not documented again. Expressions of the table fit every type, so some convert
+// to the same type. A test of the generator sees to it that every parameter is used.
+#[allow(
+    unsafe_code,
+    missing_docs,
+    non_snake_case,
+    unused_unsafe,
+    unused_variables,
+    clashing_extern_declarations,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    clippy::undocumented_unsafe_blocks
+)]
+pub mod generated;

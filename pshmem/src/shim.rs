@@ -1,0 +1,56 @@
+//! The C side (`shim/*.c`): what stable Rust cannot sign or compute.
+#![allow(unsafe_code)]
+
+use pellucid_core::collectives::Kernel;
+
+use crate::types::{ComplexDouble, ComplexFloat, LongDouble};
+
+/// Functions of `shim/by_value.c`, named by entries only: they take what Rust has no type for, and call the `pellucid_imp_`
+/// and `pellucid_probe_` functions with its address. Their true signatures are in C.
+pub mod by_value {
+    unsafe extern "C" {
+        #![allow(missing_docs)]
+        pub fn pellucid_c_imp_shmem_longdouble_p();
+        pub fn pellucid_c_probe_shmem_longdouble_p();
+        pub fn pellucid_c_imp_shmem_ctx_longdouble_p();
+        pub fn pellucid_c_probe_shmem_ctx_longdouble_p();
+        pub fn pellucid_c_imp_shmem_longdouble_g();
+        pub fn pellucid_c_probe_shmem_longdouble_g();
+        pub fn pellucid_c_imp_shmem_ctx_longdouble_g();
+        pub fn pellucid_c_probe_shmem_ctx_longdouble_g();
+        pub fn pellucid_c_imp_shmem_pcontrol();
+        pub fn pellucid_c_probe_shmem_pcontrol();
+    }
+}
+
+/// `name(): kernel` over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
+macro_rules! kernels {
+    ($($name:ident, $c:ident, $type:ty;)*) => {
+        unsafe extern "C" {
+            $(fn $c(acc: *mut $type, source: *const $type, n: usize);)*
+        }
+        $(
+            /// The reduction kernel of this type and operation.
+            pub fn $name() -> Kernel {
+                /// # Safety
+                /// `acc` and `source` are `n` elements each, aligned for the type, and do not overlap.
+                unsafe fn combine(acc: *mut u8, source: *const u8, n: usize) {
+                    // SAFETY: as the caller promises.
+                    unsafe { $c(acc.cast(), source.cast(), n) }
+                }
+                Kernel { elem: size_of::<$type>(), combine }
+            }
+        )*
+    };
+}
+
+kernels! {
+    longdouble_sum, pellucid_longdouble_sum, LongDouble;
+    longdouble_prod, pellucid_longdouble_prod, LongDouble;
+    longdouble_min, pellucid_longdouble_min, LongDouble;
+    longdouble_max, pellucid_longdouble_max, LongDouble;
+    complexd_sum, pellucid_complexd_sum, ComplexDouble;
+    complexd_prod, pellucid_complexd_prod, ComplexDouble;
+    complexf_sum, pellucid_complexf_sum, ComplexFloat;
+    complexf_prod, pellucid_complexf_prod, ComplexFloat;
+}

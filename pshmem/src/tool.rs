@@ -1,0 +1,87 @@
+//! Who else defines `shmem_` routines in this process.
+//!
+//! A profiling tool defines a strong `shmem_X` and calls `pshmem_X` from it, linked in statically or loaded before this
+//! library. The application's calls then arrive at `pshmem_X`, and that is where they have to be recorded.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+use pellucid_profile::arm;
+use pellucid_profile::op::OPS;
+
+use crate::generated::addresses::BOUND;
+
+/// Address of a function, for comparison only.
+#[repr(transparent)]
+pub struct Address(pub *const ());
+
+// SAFETY: the pointer is never followed.
+unsafe impl Sync for Address {}
+
+unsafe extern "C" {
+    // The linker defines these for every section whose name is a C identifier.
+    #[link_name = "__start_pellucid_entry"]
+    static ENTRY_START: u8;
+    #[link_name = "__stop_pellucid_entry"]
+    static ENTRY_STOP: u8;
+
+    fn dladdr1(addr: *const c_void, info: *mut libc::Dl_info, extra: *mut *mut c_void, flags: c_int) -> c_int;
+}
+
+/// `RTLD_DL_SYMENT` of `dladdr1`.
+const SYMBOL_ENTRY: c_int = 1;
+
+/// Tells the profile which `shmem_` routines are not this library's. Returns how many there are.
+pub fn find() -> usize {
+    let mut foreign = 0;
+    for (op, bound) in BOUND.iter().enumerate() {
+        let found = !is_own(bound.0) && is_definition(bound.0.cast(), OPS[op].name);
+        arm::set_foreign(op as u16, found);
+        foreign += usize::from(found);
+    }
+    foreign
+}
+
+/// Whether the address is one of this library's entries.
+fn is_own(address: *const ()) -> bool {
+    let entries = &raw const ENTRY_START..&raw const ENTRY_STOP;
+    entries.contains(&address.cast())
+}
+
+/// Whether a function stands at an address outside this library, and not a jump to this library's own.
+///
+/// A program that is not position-independent and takes the address of `shmem_X` binds every reference in the process
+/// to a jump in its own procedure linkage table, so that pointers compare equal. Its symbol there is undefined.
+fn is_definition(address: *const c_void, name: &str) -> bool {
+    let (Some(there), Some(here)) = (symbol_at(address), symbol_at((&raw const ENTRY_START).cast())) else {
+        // A static executable has no symbols to ask for: nothing in it can jump to another object.
+        return true;
+    };
+    there.object == here.object || there.defines.is_some_and(|defined| defined.to_bytes() == name.as_bytes())
+}
+
+struct Symbol {
+    /// Where the object is loaded.
+    object: *mut c_void,
+    /// The symbol at or before the address, if the object defines it.
+    defines: Option<&'static CStr>,
+}
+
+fn symbol_at(address: *const c_void) -> Option<Symbol> {
+    let mut info =
+        libc::Dl_info { dli_fname: ptr::null(), dli_fbase: ptr::null_mut(), dli_sname: ptr::null(), dli_saddr: ptr::null_mut() };
+    let mut entry: *mut c_void = ptr::null_mut();
+    // SAFETY: both results are ours to write, and any address may be asked for.
+    if unsafe { dladdr1(address, &raw mut info, &raw mut entry, SYMBOL_ENTRY) } == 0 {
+        return None;
+    }
+    let entry: *const libc::Elf64_Sym = entry.cast();
+    // SAFETY: where there is an entry it lies in the object's symbol table, which stays while the object is loaded.
+    let defined = !entry.is_null() && unsafe { (*entry).st_shndx } != 0;
+    let defines = (defined && !info.dli_sname.is_null()).then(|| {
+        // SAFETY: a name in the object's string table, null-terminated.
+        unsafe { CStr::from_ptr(info.dli_sname) }
+    });
+    Some(Symbol { object: info.dli_fbase, defines })
+}

@@ -1,0 +1,32 @@
+//! Types of the C signatures.
+#![allow(unsafe_code)]
+
+pub use pellucid_core::context::SessionConfig;
+pub use pellucid_core::team::{Config as TeamConfig, Handle as Team};
+
+/// C `long double`: carried, never computed with.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct LongDouble([u64; 2]);
+
+/// C `double _Complex`, C++ `std::complex<double>`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ComplexDouble([f64; 2]);
+
+/// C `float _Complex`, C++ `std::complex<float>`.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ComplexFloat([f32; 2]);
+
+/// Sixteen bytes to copy. Not `u128`: an element of a 128-bit transfer need not be aligned to more than 8 bytes.
+pub type W128 = [u64; 2];
+
+/// The same bits as another type of the same size.
+#[inline(always)]
+pub fn word<A: Copy, B: Copy>(value: A) -> B {
+    const { assert!(size_of::<A>() == size_of::<B>()) };
+    // SAFETY: both types are of one size, and this crate instantiates it with plain numbers only, for which every bit
+    // pattern is a value.
+    unsafe { std::mem::transmute_copy(&value) }
+}

@@ -1,0 +1,172 @@
+//! The environment variables of the library, as one table that yields look-up, `SHMEM_INFO` text and near-miss warnings.
+
+use super::Fault;
+
+/// One variable.
+pub struct Var {
+    /// Name without its prefix.
+    pub name: &'static str,
+    /// Whether the old `SMA_` form is read where `SHMEM_` is not set (Section 8, Annex F.2.9).
+    pub sma: bool,
+    /// Value in force when unset, as text.
+    pub default: &'static str,
+    /// What it does, one line.
+    pub help: &'static str,
+}
+
+/// Every variable the library reads, in the order in which `SHMEM_INFO` lists them.
+pub const TABLE: &[Var] = &[
+    Var { name: "VERSION", sma: true, default: "", help: "set to anything: print the library version at start-up" },
+    Var { name: "INFO", sma: true, default: "", help: "set to anything: print this list at start-up" },
+    Var {
+        name: "SYMMETRIC_SIZE",
+        sma: true,
+        default: "1G",
+        help: "bytes of symmetric heap a PE: a number with an optional fraction and suffix k, m, g, t",
+    },
+    Var { name: "DEBUG", sma: true, default: "", help: "set to anything: more checks of arguments, and messages" },
+    Var {
+        name: "PROFILE",
+        sma: false,
+        default: "1",
+        help: "profile level at start: off or 0, 1 (counts, bytes, latencies), as shmem_pcontrol sets it later",
+    },
+    Var {
+        name: "STATIC_SEGMENT",
+        sma: false,
+        default: "on",
+        help: "off: leave .data and .bss of the executable private (static objects are then not symmetric)",
+    },
+    Var {
+        name: "COLLECTIVES",
+        sma: false,
+        default: "auto",
+        help: "algorithms by collective, e.g. barrier:dissemination,reduce:linear; auto chooses by size and PEs",
+    },
+];
+
+/// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was found.
+pub fn lookup(name: &str) -> Option<(String, String)> {
+    let row = TABLE.iter().find(|v| v.name == name)?;
+    let full = format!("SHMEM_{name}");
+    if let Some(value) = std::env::var_os(&full) {
+        return Some((full, value.to_string_lossy().into_owned()));
+    }
+    if row.sma {
+        let old = format!("SMA_{name}");
+        if let Some(value) = std::env::var_os(&old) {
+            return Some((old, value.to_string_lossy().into_owned()));
+        }
+    }
+    None
+}
+
+/// Whether a variable whose value does not matter is set.
+pub fn is_set(name: &str) -> bool {
+    lookup(name).is_some()
+}
+
+/// The symmetric heap size in bytes a PE. Error: names the variable, its value and what is wrong with it.
+pub fn symmetric_size() -> Result<u64, Fault> {
+    let (name, value) =
+        lookup("SYMMETRIC_SIZE").unwrap_or(("SHMEM_SYMMETRIC_SIZE".into(), default_of("SYMMETRIC_SIZE")));
+    super::size::parse(&value).map_err(|reason| Fault::Environment { name, value, reason })
+}
+
+/// Whether `.data` and `.bss` are to be made symmetric.
+pub fn static_segment() -> Result<bool, Fault> {
+    switch("STATIC_SEGMENT")
+}
+
+fn switch(which: &str) -> Result<bool, Fault> {
+    let (name, value) = lookup(which).unwrap_or((String::new(), default_of(which)));
+    match value.to_ascii_lowercase().as_str() {
+        "on" | "1" | "yes" | "true" => Ok(true),
+        "off" | "0" | "no" | "false" => Ok(false),
+        _ => Err(Fault::Environment { name, value, reason: "expected on or off" }),
+    }
+}
+
+/// The profile level at start: 0 is off.
+pub fn profile_level() -> Result<i32, Fault> {
+    let (name, value) = lookup("PROFILE").unwrap_or((String::new(), default_of("PROFILE")));
+    if value.eq_ignore_ascii_case("off") {
+        return Ok(0);
+    }
+    value.parse().map_err(|_| Fault::Environment { name, value, reason: "expected off or a whole number" })
+}
+
+fn default_of(name: &str) -> String {
+    TABLE.iter().find(|v| v.name == name).map_or(String::new(), |v| v.default.to_string())
+}
+
+/// The `SHMEM_INFO` text: every variable with its value and where that came from.
+pub fn info() -> String {
+    let mut text = String::from("Environment variables of Pellucid (value in force, then what it does):\n");
+    for var in TABLE {
+        let (name, value) = match lookup(var.name) {
+            Some((name, value)) => (name, format!("{value:?}")),
+            None if var.default.is_empty() => (format!("SHMEM_{}", var.name), "(not set)".into()),
+            None => (format!("SHMEM_{}", var.name), format!("{} (default)", var.default)),
+        };
+        text += &format!("  {name} = {value}\n      {}{}\n", var.help, if var.sma { "; also as SMA_" } else { "" });
+    }
+    text
+}
+
+/// Names in the environment that begin with `SHMEM_` or `SMA_`, are not known and are close to a known one: (given, nearest).
+pub fn near_misses(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+    let known: Vec<String> = TABLE
+        .iter()
+        .flat_map(|v| std::iter::once(format!("SHMEM_{}", v.name)).chain(v.sma.then(|| format!("SMA_{}", v.name))))
+        .collect();
+    names
+        .filter(|n| (n.starts_with("SHMEM") || n.starts_with("SMA")) && !known.contains(n))
+        .filter_map(|n| {
+            let near = known.iter().min_by_key(|k| distance(&n, k))?;
+            (distance(&n, near) <= 1 + near.len() / 8).then(|| (n.clone(), near.clone()))
+        })
+        .collect()
+}
+
+/// Edits (insert, delete, replace) between two names.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<u8> = b.bytes().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typing_error_finds_its_name() {
+        let names = ["SHMEM_SYMETRIC_SIZE", "SHMEM_DEBUG", "SHMEM_ZEBRA_STRIPES", "SMA_VERSIN", "HOME"];
+        let found = near_misses(names.iter().map(ToString::to_string));
+        assert_eq!(
+            found,
+            [
+                ("SHMEM_SYMETRIC_SIZE".into(), "SHMEM_SYMMETRIC_SIZE".into()),
+                ("SMA_VERSIN".to_string(), "SMA_VERSION".to_string())
+            ]
+        );
+    }
+
+    #[test]
+    fn info_lists_every_variable() {
+        let text = info();
+        for var in TABLE {
+            assert!(text.contains(&format!("SHMEM_{}", var.name)) || text.contains(&format!("SMA_{}", var.name)));
+        }
+    }
+}

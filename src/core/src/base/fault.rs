@@ -1,0 +1,104 @@
+//! Everything that can be wrong with a call, as one closed set.
+//!
+//! A fault is decided where it is found, travels up as a value and is turned into a message and the end of the job in one
+//! place ([`crate::runtime::fail`]), which adds the name of the routine and the PE.
+
+use std::fmt;
+
+/// Why a call cannot be carried out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // the fields are what the messages below name
+pub enum Fault {
+    /// A routine that needs the library was called before `shmem_init`.
+    NotInitialized,
+    /// A PE number outside the team or job.
+    BadPe { arg: &'static str, pe: i64, npes: i64 },
+    /// An address that lies in no symmetric segment.
+    NotSymmetric { arg: &'static str, addr: usize, bytes: usize },
+    /// An object that begins in a symmetric segment and runs past its end.
+    PastEnd { arg: &'static str, addr: usize, bytes: usize, room: usize, segment: &'static str },
+    /// A null pointer where data is to be moved.
+    Null { arg: &'static str, count: usize },
+    /// An argument outside its set of values.
+    BadValue { arg: &'static str, value: i64, expected: &'static str },
+    /// A context handle that names no live context.
+    BadContext { handle: usize },
+    /// A team handle that names no live team.
+    BadTeam { handle: usize },
+    /// `free`/`realloc` of an address that the heap never gave out.
+    ForeignPointer { addr: usize },
+    /// `free`/`realloc` of an address that was freed already.
+    DoubleFree { addr: usize },
+    /// PEs met in different collective calls.
+    Mismatch { mine: String, theirs: String, pe: i32 },
+    /// An address that is not aligned for an atomic access.
+    Misaligned { arg: &'static str, addr: usize, align: usize },
+    /// An environment variable whose value cannot be used.
+    Environment { name: String, value: String, reason: &'static str },
+    /// The operating system refused.
+    Os { what: &'static str, error: i32 },
+    /// Start-up found something that it cannot work with.
+    Startup(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInitialized => f.write_str("called before shmem_init"),
+            Self::BadPe { arg, pe, npes } if *npes > 0 => {
+                write!(f, "{arg} = {pe} is not a PE: valid are 0 to {}", npes - 1)
+            }
+            Self::BadPe { arg, pe, .. } => write!(f, "{arg} = {pe} is not a PE"),
+            Self::NotSymmetric { arg, addr, bytes } => write!(
+                f,
+                "{arg} = {addr:#x} ({bytes} bytes) is not a symmetric address: it is neither in the symmetric heap nor \
+                 a global or static variable of the executable"
+            ),
+            Self::PastEnd { arg, addr, bytes, room, segment } => write!(
+                f,
+                "{arg} = {addr:#x}: {bytes} bytes run past the end of the {segment}, which has {room} bytes from there"
+            ),
+            Self::Null { arg, count } => {
+                write!(f, "{arg} is a null pointer with a count of {count}")
+            }
+            Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
+            Self::BadContext { handle } => {
+                write!(f, "ctx = {handle:#x} is not a context that exists")
+            }
+            Self::BadTeam { handle } => write!(f, "team = {handle:#x} is not a team that exists"),
+            Self::ForeignPointer { addr } => {
+                write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
+            }
+            Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
+            Self::Mismatch { mine, theirs, pe } => {
+                write!(
+                    f,
+                    "this PE is in {mine} while PE {pe} is in {theirs}: all PEs must make the same calls in the same order"
+                )
+            }
+            Self::Misaligned { arg, addr, align } => {
+                write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
+            }
+            Self::Environment { name, value, reason } => write!(f, "{name}={value:?}: {reason}"),
+            Self::Os { what, error } => {
+                write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error))
+            }
+            Self::Startup(text) => f.write_str(text),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_argument_and_value() {
+        let text = Fault::BadPe { arg: "pe", pe: 9, npes: 4 }.to_string();
+        assert_eq!(text, "pe = 9 is not a PE: valid are 0 to 3");
+        let text = Fault::Null { arg: "dest", count: 3 }.to_string();
+        assert_eq!(text, "dest is a null pointer with a count of 3");
+    }
+}

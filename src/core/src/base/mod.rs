@@ -1,0 +1,7 @@
+//! What everything else stands on: faults, the environment table, sizes.
+
+pub mod env;
+pub mod fault;
+pub mod size;
+
+pub use fault::Fault;

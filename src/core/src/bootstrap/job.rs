@@ -1,0 +1,326 @@
+//! The job's memory file: a header, one slot a PE, and behind them what the PEs lay out together ([`crate::memory`]).
+//!
+//! The launcher creates it and reads from it how PEs end; the PEs meet in it.
+#![allow(unsafe_code)]
+
+use crate::base::Fault;
+use crate::os::{cpu, futex, mmap, wait};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+
+const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
+/// Changes with every change of the layout: launcher and library must agree.
+const VERSION: u32 = 1;
+/// Bytes of one PE's slot.
+const SLOT: usize = 512;
+
+#[repr(C)]
+struct Header {
+    magic: u64,
+    version: u32,
+    npes: u32,
+    /// CPUs that the launcher may use.
+    cpus: u32,
+    /// 0 none, else a [`ExitKind`] in the making: whoever moves it from 0 fills the rest.
+    exit_claimed: AtomicU32,
+    exit_kind: AtomicU32,
+    exit_status: AtomicI32,
+    exit_pe: AtomicI32,
+    /// The start-up barrier: arrivals of this round, and completed rounds.
+    arrived: AtomicU32,
+    rounds: AtomicU32,
+}
+
+#[repr(C)]
+struct Slot {
+    pid: AtomicI32,
+    state: AtomicU32,
+    heap: AtomicU64,
+    data: AtomicU64,
+    affinity: [AtomicU64; cpu::MASK_WORDS],
+}
+
+const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
+
+/// How far a PE has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PeState {
+    /// It has not called `shmem_init` (it may be no OpenSHMEM program).
+    NotStarted,
+    /// Between `shmem_init` and the last `shmem_finalize`.
+    Initialized,
+    /// After the last `shmem_finalize`.
+    Finalized,
+    /// It ended the job because of a fault and said so.
+    Failed,
+}
+
+/// Why the job is to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitKind {
+    /// `shmem_global_exit`.
+    GlobalExit,
+    /// A fault, reported by the PE itself.
+    Failed,
+}
+
+/// A PE asked for the end of the job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExitRequest {
+    /// Who.
+    pub pe: i32,
+    /// Exit status of the job.
+    pub status: i32,
+    /// Why.
+    pub kind: ExitKind,
+}
+
+/// A mapped job file.
+pub struct Job {
+    fd: OwnedFd,
+    base: *mut u8,
+    npes: u32,
+}
+
+// SAFETY: everything behind `base` is atomic or constant after creation.
+unsafe impl Send for Job {}
+// SAFETY: as above.
+unsafe impl Sync for Job {}
+
+impl Job {
+    /// A new job of `npes` PEs, as the launcher makes it.
+    pub fn create(npes: u32) -> std::io::Result<Self> {
+        Self::new(npes).map_err(std::io::Error::other)
+    }
+
+    pub(crate) fn new(npes: u32) -> Result<Self, Fault> {
+        let fd = mmap::memfd(c"pellucid-job")?;
+        let len = control_bytes(npes);
+        mmap::grow(fd.as_raw_fd(), len)?;
+        let base = mmap::shared(fd.as_raw_fd(), 0, len, None)?;
+        // SAFETY: the mapping is a page at least, zeroed, and known to no one else yet.
+        unsafe {
+            let header = base.cast::<Header>();
+            (*header).magic = MAGIC;
+            (*header).version = VERSION;
+            (*header).npes = npes;
+            (*header).cpus = cpu::count(&cpu::affinity());
+        }
+        Ok(Self { fd, base, npes })
+    }
+
+    /// The job file that a launcher handed to this process.
+    pub(crate) fn open(fd: OwnedFd) -> Result<Self, Fault> {
+        let wrong = |what: &str| {
+            Fault::Startup(format!("the launcher's job file {what}: oshrun and libsma must be of one version"))
+        };
+        // SAFETY: a zeroed stat is a valid value.
+        let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+        // SAFETY: stat is writable.
+        if unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) } != 0 || (stat.st_size as usize) < mmap::PAGE {
+            return Err(wrong("cannot be read"));
+        }
+        let page = mmap::shared(fd.as_raw_fd(), 0, mmap::PAGE, None)?;
+        // SAFETY: the first page of the file exists (size checked above) and is mapped.
+        let (magic, version, npes) = unsafe {
+            let header = page.cast::<Header>();
+            ((*header).magic, (*header).version, (*header).npes)
+        };
+        // SAFETY: the page was mapped above and is not used any more.
+        unsafe { libc::munmap(page.cast(), mmap::PAGE) };
+        if magic != MAGIC {
+            return Err(wrong("has another format"));
+        }
+        if version != VERSION || npes == 0 || (stat.st_size as usize) < control_bytes(npes) {
+            return Err(wrong(&format!("has layout version {version}, expected {VERSION}")));
+        }
+        let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(npes), None)?;
+        Ok(Self { fd, base, npes })
+    }
+
+    /// The file, to be inherited by PEs.
+    pub fn fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// PEs of the job.
+    pub fn npes(&self) -> u32 {
+        self.npes
+    }
+
+    /// CPUs that the launcher had for the job.
+    pub(crate) fn cpus(&self) -> u32 {
+        self.header().cpus
+    }
+
+    /// Bytes of header and slots: where the PEs' own layout begins.
+    pub(crate) fn control_bytes(&self) -> usize {
+        control_bytes(self.npes)
+    }
+
+    fn header(&self) -> &Header {
+        // SAFETY: mapped for as long as self lives; plain fields do not change after creation.
+        unsafe { &*self.base.cast() }
+    }
+
+    /// One PE's slot. Panics where `pe` is not below [`Self::npes`].
+    pub fn pe(&self, pe: u32) -> Pe<'_> {
+        assert!(pe < self.npes);
+        // SAFETY: slots lie behind the header page, npes of them; all fields are atomic.
+        Pe(unsafe { &*self.base.add(mmap::PAGE + pe as usize * SLOT).cast() })
+    }
+
+    /// The first request of a PE that the job should end.
+    pub fn exit_request(&self) -> Option<ExitRequest> {
+        let header = self.header();
+        let kind = match header.exit_kind.load(Ordering::Acquire) {
+            1 => ExitKind::GlobalExit,
+            2 => ExitKind::Failed,
+            _ => return None,
+        };
+        Some(ExitRequest {
+            pe: header.exit_pe.load(Ordering::Relaxed),
+            status: header.exit_status.load(Ordering::Relaxed),
+            kind,
+        })
+    }
+
+    /// Asks for the end of the job; the first request wins.
+    pub(crate) fn request_exit(&self, request: ExitRequest) {
+        let header = self.header();
+        if header.exit_claimed.swap(1, Ordering::AcqRel) != 0 {
+            return;
+        }
+        header.exit_pe.store(request.pe, Ordering::Relaxed);
+        header.exit_status.store(request.status, Ordering::Relaxed);
+        let kind = if request.kind == ExitKind::GlobalExit { 1 } else { 2 };
+        header.exit_kind.store(kind, Ordering::Release);
+    }
+
+    /// Waits until every PE of the job has called this as often as the caller.
+    pub(crate) fn meet(&self) {
+        let header = self.header();
+        let round = header.rounds.load(Ordering::Acquire);
+        if header.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.npes {
+            header.arrived.store(0, Ordering::Relaxed);
+            header.rounds.store(round.wrapping_add(1), Ordering::Release);
+            futex::wake_all(&header.rounds);
+            return;
+        }
+        let mut backoff = wait::Backoff::new(true);
+        for _ in 0..200 {
+            if header.rounds.load(Ordering::Acquire) != round {
+                return;
+            }
+            backoff.turn();
+        }
+        while header.rounds.load(Ordering::Acquire) == round {
+            futex::wait(&header.rounds, round, Duration::from_secs(1));
+        }
+    }
+}
+
+fn control_bytes(npes: u32) -> usize {
+    mmap::round_up(mmap::PAGE + npes as usize * SLOT, mmap::PAGE)
+}
+
+/// What a PE tells the others and the launcher.
+pub struct Pe<'a>(&'a Slot);
+
+impl Pe<'_> {
+    /// Its process, 0 before `shmem_init`.
+    pub fn pid(&self) -> i32 {
+        self.0.pid.load(Ordering::Acquire)
+    }
+
+    /// How far it has come.
+    pub fn state(&self) -> PeState {
+        match self.0.state.load(Ordering::Acquire) {
+            0 => PeState::NotStarted,
+            1 => PeState::Initialized,
+            2 => PeState::Finalized,
+            _ => PeState::Failed,
+        }
+    }
+
+    pub(crate) fn set_state(&self, state: PeState) {
+        self.0.state.store(state as u32, Ordering::Release);
+    }
+
+    /// Takes the slot for this process. Error: the process that has it already.
+    pub(crate) fn claim(&self, pid: i32) -> Result<(), i32> {
+        match self.0.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(()),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// Publishes sizes and CPUs before the first meeting.
+    pub(crate) fn publish(&self, heap: u64, data: u64, affinity: &[u64; cpu::MASK_WORDS]) {
+        self.0.heap.store(heap, Ordering::Relaxed);
+        self.0.data.store(data, Ordering::Relaxed);
+        for (to, from) in self.0.affinity.iter().zip(affinity) {
+            to.store(*from, Ordering::Relaxed);
+        }
+    }
+
+    /// Bytes of symmetric heap it asked for.
+    pub(crate) fn heap(&self) -> u64 {
+        self.0.heap.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of its data segment.
+    pub(crate) fn data(&self) -> u64 {
+        self.0.data.load(Ordering::Relaxed)
+    }
+
+    /// CPUs it may run on.
+    pub(crate) fn affinity(&self) -> [u64; cpu::MASK_WORDS] {
+        std::array::from_fn(|i| self.0.affinity[i].load(Ordering::Relaxed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_exit_request_wins() {
+        let job = Job::create(3).unwrap();
+        assert_eq!(job.exit_request(), None);
+        let first = ExitRequest { pe: 2, status: 9, kind: ExitKind::GlobalExit };
+        job.request_exit(first);
+        job.request_exit(ExitRequest { pe: 0, status: 1, kind: ExitKind::Failed });
+        assert_eq!(job.exit_request(), Some(first));
+    }
+
+    #[test]
+    fn a_foreign_file_is_refused() {
+        let fd = mmap::memfd(c"other").unwrap();
+        assert!(Job::open(fd).is_err());
+        let fd = mmap::memfd(c"other").unwrap();
+        mmap::grow(fd.as_raw_fd(), 8192).unwrap();
+        assert!(Job::open(fd).is_err_and(|f| f.to_string().contains("another format")));
+    }
+
+    #[test]
+    fn all_meet() {
+        let job = std::sync::Arc::new(Job::create(3).unwrap());
+        let count = std::sync::Arc::new(AtomicU32::new(0));
+        let threads: Vec<_> = (0..3)
+            .map(|_| {
+                let (job, count) = (job.clone(), count.clone());
+                std::thread::spawn(move || {
+                    for round in 1..=100 {
+                        count.fetch_add(1, Ordering::Relaxed);
+                        job.meet();
+                        assert!(count.load(Ordering::Relaxed) >= 3 * round);
+                        job.meet();
+                    }
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|t| t.join().unwrap());
+    }
+}

@@ -1,0 +1,74 @@
+//! Who started this process: our launcher, or nobody.
+#![allow(unsafe_code)]
+
+use super::job::Job;
+use crate::base::Fault;
+use crate::os::{mmap, process};
+use std::os::fd::{OwnedFd, RawFd};
+
+/// What this process was given.
+pub struct Launch {
+    /// The job file, mapped.
+    pub job: Job,
+    /// The profile segment, where the launcher holds one.
+    pub profile: Option<OwnedFd>,
+    /// This process in the job.
+    pub pe: u32,
+    /// Whether a launcher is there to end the job.
+    pub launched: bool,
+}
+
+const JOB: &str = "PELLUCID_JOB_FD";
+const PROFILE: &str = "PELLUCID_PROFILE_FD";
+const PE: &str = "PELLUCID_PE";
+const NPES: &str = "PELLUCID_NPES";
+
+/// Joins the job that the environment describes, or makes one of a single PE.
+///
+/// Takes the variables out of the environment: a program that this one starts is no PE of the job.
+pub fn find() -> Result<Launch, Fault> {
+    if std::env::var_os(JOB).is_none() {
+        return Ok(Launch { job: Job::new(1)?, profile: None, pe: 0, launched: false });
+    }
+    let fd = number(JOB)?;
+    let job_fd = mmap::inherited(fd).ok_or_else(|| {
+        Fault::Startup(format!(
+            "{JOB}={fd} is not an open descriptor: something between oshrun and this program closed it"
+        ))
+    })?;
+    mmap::close_on_exec(&job_fd);
+    let job = Job::open(job_fd)?;
+    let pe = number(PE)? as u32;
+    let npes = number(NPES)? as u32;
+    if pe >= npes || npes != job.npes() {
+        return Err(Fault::Startup(format!("{PE}={pe} and {NPES}={npes} do not fit a job of {} PEs", job.npes())));
+    }
+    if let Err(other) = job.pe(pe).claim(process::id()) {
+        return Err(Fault::Startup(format!(
+            "PE {pe} is process {other} already: start a further OpenSHMEM program from within a PE with its own oshrun"
+        )));
+    }
+    let profile = match std::env::var_os(PROFILE) {
+        Some(_) => mmap::inherited(number(PROFILE)?),
+        None => None,
+    };
+    if let Some(fd) = &profile {
+        mmap::close_on_exec(fd);
+    }
+    for name in [JOB, PROFILE, PE, NPES] {
+        // SAFETY: called from shmem_init, before the library has threads; a program that reads its environment in
+        // another thread at this moment would race with any setenv of its own as well.
+        unsafe { std::env::remove_var(name) };
+    }
+    process::end_with_parent();
+    Ok(Launch { job, profile, pe, launched: true })
+}
+
+fn number(name: &str) -> Result<RawFd, Fault> {
+    let value = std::env::var(name).unwrap_or_default();
+    value.parse().ok().filter(|n| *n >= 0).ok_or(Fault::Environment {
+        name: name.into(),
+        value,
+        reason: "expected a number, set by oshrun",
+    })
+}

@@ -1,0 +1,278 @@
+//! The deprecated collectives on active sets: `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array.
+//!
+//! A set that is the whole world uses the world team. Any other meets in the caller's `pSync`, whose words are zero
+//! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word 2
+//! carries a size.
+#![allow(unsafe_code)]
+
+use super::gather::from_me;
+use super::kernel::Kernel;
+use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
+use crate::base::Fault;
+use crate::os::wait;
+use crate::team::{Handle, World};
+use crate::transport::shm::copy::copy;
+use crate::transport::shm::order;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The three numbers and the work array that every call gives.
+#[derive(Debug, Clone, Copy)]
+pub struct ActiveSet {
+    /// World number of the first PE.
+    pub start: i32,
+    /// Binary logarithm of the distance between PEs.
+    pub log_stride: i32,
+    /// PEs.
+    pub size: i32,
+    /// Symmetric work array of longs.
+    pub psync: *mut i64,
+}
+
+/// The set of a call, from its arguments.
+#[inline(always)]
+pub const fn set(start: i32, log_stride: i32, size: i32, psync: *mut i64) -> ActiveSet {
+    ActiveSet { start, log_stride, size, psync }
+}
+
+/// A checked set that is not the world.
+struct Set<'w> {
+    w: &'w World,
+    start: i32,
+    stride: i32,
+    size: i32,
+    me: i32,
+    psync: *mut i64,
+}
+
+const PSYNC_BYTES: usize = 3 * 8;
+
+/// `None`: the set is the world.
+fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
+    w.map.ready()?;
+    let ActiveSet { start, log_stride, size, psync } = set;
+    let bad = |arg, value: i32, expected| Err(Fault::BadValue { arg, value: value.into(), expected });
+    if !(0..31).contains(&log_stride) {
+        return bad("logPE_stride", log_stride, "0 to 30");
+    }
+    let stride = 1i64 << log_stride;
+    if size < 1 {
+        return bad("PE_size", size, "at least 1");
+    }
+    let last = i64::from(start) + stride * i64::from(size - 1);
+    if start < 0 || last >= i64::from(w.map.npes) {
+        return Err(Fault::BadPe { arg: "last PE of the active set", pe: last, npes: w.map.npes.into() });
+    }
+    w.map.local("pSync", psync, PSYNC_BYTES)?;
+    if size == w.map.npes {
+        return Ok(None);
+    }
+    let offset = i64::from(w.map.me - start);
+    if offset < 0 || offset % stride != 0 || offset / stride >= size.into() {
+        return bad("PE_start, logPE_stride, PE_size", start, "an active set that contains the calling PE");
+    }
+    Ok(Some(Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync }))
+}
+
+impl Set<'_> {
+    fn of<T>(&self, arg: &'static str, addr: *const T, bytes: usize, member: i32) -> Result<*mut T, Fault> {
+        self.w.map.remote(arg, addr, bytes, self.start + self.stride * member)
+    }
+
+    fn word(&self, index: usize, member: i32) -> Result<&AtomicU64, Fault> {
+        let at = self.of("pSync", self.psync.wrapping_add(index), 8, member)?;
+        // SAFETY: mapped, and a long of the work array is accessed by these routines only while a call is under way.
+        Ok(unsafe { AtomicU64::from_ptr(at.cast()) })
+    }
+
+    /// Returns when every member is here. The words are zero again when this PE leaves.
+    fn meet(&self) -> Result<(), Fault> {
+        let crowded = self.w.map.crowded;
+        let arrivals = self.word(0, 0)?;
+        if self.me == 0 {
+            let others = self.size as u64 - 1;
+            wait::until(crowded, || (arrivals.load(Ordering::Acquire) == others).then_some(()));
+            arrivals.store(0, Ordering::Relaxed);
+            for member in 1..self.size {
+                self.word(1, member)?.store(1, Ordering::Release);
+            }
+        } else {
+            arrivals.fetch_add(1, Ordering::AcqRel);
+            let go = self.word(1, self.me)?;
+            wait::until(crowded, || (go.load(Ordering::Acquire) == 1).then_some(()));
+            go.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Completes all stores and waits for the set.
+pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
+    w.map.ready()?;
+    order::quiet();
+    sync(w, set)
+}
+
+/// Waits for the set.
+pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
+    match check(w, set)? {
+        None => super::barrier::sync(w, &w.world),
+        Some(set) => set.meet()?,
+    }
+    Ok(())
+}
+
+/// Copies from member `root` to all others; the root's own `dest` is not written.
+pub fn broadcast(
+    w: &World,
+    active: ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: i32,
+) -> Result<(), Fault> {
+    if root as u32 >= active.size as u32 {
+        return Err(Fault::BadPe { arg: "PE_root", pe: root.into(), npes: active.size.into() });
+    }
+    let Some(set) = check(w, active)? else {
+        return team_broadcast::run(w, &w.world, dest, source, bytes, root, false);
+    };
+    if bytes == 0 {
+        return Ok(());
+    }
+    w.map.local("dest", dest, bytes)?;
+    set.meet()?;
+    if set.me != root {
+        // SAFETY: both were checked for `bytes` bytes.
+        unsafe { copy(dest, set.of("source", source, bytes, root)?, bytes) };
+    }
+    set.meet()
+}
+
+/// Concatenates `bytes` bytes of each member.
+pub fn fcollect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+    let Some(set) = check(w, active)? else {
+        return gather::fcollect(w, Handle::WORLD, dest, source, bytes).map(drop);
+    };
+    if bytes == 0 {
+        return Ok(());
+    }
+    w.map.local("dest", dest, bytes.saturating_mul(set.size as usize))?;
+    set.meet()?;
+    for member in from_me(set.me, set.size) {
+        let from = set.of("source", source, bytes, member)?;
+        // SAFETY: both were checked.
+        unsafe { copy(dest.wrapping_add(member as usize * bytes), from, bytes) };
+    }
+    set.meet()
+}
+
+/// Concatenates what each member gives; sizes may differ and be 0.
+pub fn collect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+    let Some(set) = check(w, active)? else {
+        return gather::collect(w, Handle::WORLD, dest, source, bytes).map(drop);
+    };
+    set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
+    set.meet()?;
+    let mut offset = 0usize;
+    for member in 0..set.size {
+        let count = set.word(2, member)?.load(Ordering::Acquire) as usize;
+        if count == 0 {
+            continue;
+        }
+        let to = dest.wrapping_add(offset);
+        w.map.local("dest", to, count)?;
+        // SAFETY: both were checked.
+        unsafe { copy(to, set.of("source", source, count, member)?, count) };
+        offset += count;
+    }
+    set.meet()?;
+    set.word(2, set.me)?.store(0, Ordering::Release);
+    Ok(())
+}
+
+/// Block `i` of each member's `source` goes to member `i`.
+pub fn alltoall(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+    let Some(set) = check(w, active)? else {
+        return team_alltoall::alltoall(w, Handle::WORLD, dest, source, bytes).map(drop);
+    };
+    if bytes == 0 {
+        return Ok(());
+    }
+    let total = bytes.saturating_mul(set.size as usize);
+    w.map.local("dest", dest, total)?;
+    set.meet()?;
+    for member in from_me(set.me, set.size) {
+        let from = set.of("source", source, total, member)?.wrapping_add(set.me as usize * bytes);
+        // SAFETY: both were checked for `total` bytes.
+        unsafe { copy(dest.wrapping_add(member as usize * bytes), from, bytes) };
+    }
+    set.meet()
+}
+
+/// As [`alltoall`], strided.
+#[allow(clippy::too_many_arguments)] // the specification's own list
+pub fn alltoalls(
+    w: &World,
+    active: ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+    elem: usize,
+) -> Result<(), Fault> {
+    let Some(set) = check(w, active)? else {
+        return team_alltoall::alltoalls(w, Handle::WORLD, dest, source, dst, sst, nelems, elem).map(drop);
+    };
+    if nelems == 0 {
+        return Ok(());
+    }
+    let count = nelems.saturating_mul(set.size as usize);
+    w.map.local("dest", dest, team_alltoall::extent("dst", dst, count, elem)?)?;
+    let reach = team_alltoall::extent("sst", sst, count, elem)?;
+    set.meet()?;
+    for member in from_me(set.me, set.size) {
+        let from = set.of("source", source, reach, member)?;
+        // SAFETY: both extents were checked.
+        unsafe { team_alltoall::block(dest, from, dst, sst, nelems, elem, member as usize, set.me as usize) };
+    }
+    set.meet()
+}
+
+/// Combines elements of all members into `dest` on each; `dest` may be `source`.
+pub fn reduce(
+    w: &World,
+    active: ActiveSet,
+    dest: *mut u8,
+    source: *const u8,
+    nreduce: i32,
+    kernel: Kernel,
+) -> Result<(), Fault> {
+    let nreduce = usize::try_from(nreduce).map_err(|_| Fault::BadValue {
+        arg: "nreduce",
+        value: nreduce.into(),
+        expected: "a count of at least 0",
+    })?;
+    let Some(set) = check(w, active)? else {
+        return team_reduce::reduce(w, Handle::WORLD, dest, source, nreduce, kernel).map(drop);
+    };
+    if nreduce == 0 {
+        return Ok(());
+    }
+    let bytes = nreduce.saturating_mul(kernel.elem);
+    w.map.local("dest", dest, bytes)?;
+    w.map.local("source", source, bytes)?;
+    set.meet()?;
+    let mut result = vec![0u128; bytes.div_ceil(16)];
+    let result = result.as_mut_ptr().cast::<u8>();
+    for member in 0..set.size {
+        let theirs = set.of("source", source, bytes, member)?;
+        // SAFETY: the buffer has at least `bytes` bytes, as every member's source.
+        unsafe { if member == 0 { copy(result, theirs, bytes) } else { (kernel.combine)(result, theirs, nreduce) } }
+    }
+    set.meet()?;
+    // Only now: `dest` may be the source that others were reading.
+    // SAFETY: dest was checked.
+    unsafe { copy(dest, result, bytes) };
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! All-to-all exchange (Sections 9.10.5 and 9.10.6).
+#![allow(unsafe_code)]
+
+use super::gather::from_me;
+use super::post::{INLINE, Kind, Turn, signature};
+use crate::base::Fault;
+use crate::team::{Handle, World};
+use crate::transport::shm::copy::copy;
+
+/// Block `i` of this member's `source` goes to block `me` of member `i`'s `dest`; `bytes` bytes a block.
+/// Gives 0, -1 for an invalid team.
+pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(-1);
+    };
+    if bytes == 0 {
+        return Ok(0);
+    }
+    let total = bytes.saturating_mul(team.size as usize);
+    w.map.local("dest", dest, total)?;
+    w.map.local("source", source, total)?;
+    let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes));
+    let inline = total <= INLINE;
+    // SAFETY: source was checked for `total` bytes.
+    unsafe { turn.show_bytes(source, if inline { total } else { 0 }) };
+    let mine = team.me as usize * bytes;
+    for pe in from_me(team.me, team.size) {
+        let post = turn.see(pe)?;
+        let to = dest.wrapping_add(pe as usize * bytes);
+        // SAFETY: dest was checked for `total` bytes; the member's source is mapped for as many.
+        unsafe {
+            if inline {
+                copy(to, Turn::words(post).0.as_ptr().cast::<u8>().add(mine), bytes);
+            } else {
+                copy(to, turn.of("source", source, total, pe)?.add(mine), bytes);
+            }
+        }
+    }
+    turn.all_seen();
+    turn.done();
+    if !inline {
+        turn.all_done();
+    }
+    Ok(0)
+}
+
+/// As [`alltoall`] with blocks of `nelems` elements of `elem` bytes that are `dst` and `sst` elements apart.
+#[allow(clippy::too_many_arguments)] // the specification's own list
+pub fn alltoalls(
+    w: &World,
+    team: Handle,
+    dest: *mut u8,
+    source: *const u8,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+    elem: usize,
+) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(-1);
+    };
+    if nelems == 0 {
+        return Ok(0);
+    }
+    let count = nelems.saturating_mul(team.size as usize);
+    let reach = extent("sst", sst, count, elem)?;
+    w.map.local("dest", dest, extent("dst", dst, count, elem)?)?;
+    w.map.local("source", source, reach)?;
+    let turn = Turn::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)));
+    turn.show(&[]);
+    for pe in from_me(team.me, team.size) {
+        turn.see(pe)?;
+        let from = turn.of("source", source, reach, pe)?;
+        // SAFETY: both extents were checked.
+        unsafe { block(dest, from, dst, sst, nelems, elem, pe as usize, team.me as usize) };
+    }
+    turn.all_seen();
+    turn.done();
+    turn.all_done();
+    Ok(0)
+}
+
+/// Bytes from the first to the last of `count` elements that are `stride` elements apart.
+pub(super) fn extent(arg: &'static str, stride: isize, count: usize, elem: usize) -> Result<usize, Fault> {
+    if stride < 1 {
+        return Err(Fault::BadValue { arg, value: stride as i64, expected: "a stride of at least 1" });
+    }
+    Ok((stride as usize).saturating_mul(count - 1).saturating_add(1).saturating_mul(elem))
+}
+
+/// Copies block `theirs` of a member's source to the member's block `to` of `dest`.
+///
+/// # Safety
+/// Both objects have the extents of their strides.
+#[allow(clippy::too_many_arguments)]
+pub(super) unsafe fn block(
+    dest: *mut u8,
+    source: *const u8,
+    dst: isize,
+    sst: isize,
+    nelems: usize,
+    elem: usize,
+    to: usize,
+    from: usize,
+) {
+    let (to_step, from_step) = (dst as usize * elem, sst as usize * elem);
+    for i in 0..nelems {
+        let target = dest.wrapping_add((to * nelems + i) * to_step);
+        let origin = source.wrapping_add((from * nelems + i) * from_step);
+        // SAFETY: within the extents, says the caller.
+        unsafe { copy(target, origin, elem) };
+    }
+}

@@ -1,0 +1,93 @@
+//! Collect and fcollect (Section 9.10.8).
+#![allow(unsafe_code)]
+
+use super::post::{INLINE, Kind, Turn, signature};
+use crate::base::Fault;
+use crate::team::{Handle, World};
+use crate::transport::shm::copy::copy;
+
+/// Concatenates `bytes` bytes of every member, in the order of the team. Gives 0, -1 for an invalid team.
+pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(-1);
+    };
+    if bytes == 0 {
+        return Ok(0);
+    }
+    w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
+    w.map.local("source", source, bytes)?;
+    let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
+    let inline = bytes <= INLINE;
+    // SAFETY: source was checked for `bytes` bytes.
+    unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
+    for pe in from_me(team.me, team.size) {
+        let post = turn.see(pe)?;
+        let to = dest.wrapping_add(pe as usize * bytes);
+        // SAFETY: dest was checked for `bytes` bytes a member; the member's source is mapped.
+        unsafe {
+            if inline {
+                copy(to, Turn::words(post).0.as_ptr().cast(), bytes);
+            } else {
+                copy(to, turn.of("source", source, bytes, pe)?, bytes);
+            }
+        }
+    }
+    turn.all_seen();
+    turn.done();
+    if !inline {
+        turn.all_done();
+    }
+    Ok(0)
+}
+
+/// Bytes that fit into a post beside the length.
+const SMALL: usize = INLINE - 8;
+
+/// As [`fcollect`], with a size that may differ between members and may be 0.
+pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(-1);
+    };
+    if bytes > 0 {
+        w.map.local("source", source, bytes)?;
+    }
+    let turn = Turn::begin(w, team, signature(Kind::Collect, 0));
+    let mut words = [bytes as u64, 0, 0, 0, 0, 0];
+    if bytes <= SMALL && bytes > 0 {
+        // SAFETY: source was checked; the words have SMALL bytes behind the first.
+        unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
+    }
+    turn.show(&words);
+    let mut offset = 0usize;
+    for pe in 0..team.size {
+        let theirs = Turn::words(turn.see(pe)?);
+        let count = theirs.0[0] as usize;
+        if count == 0 {
+            continue;
+        }
+        let to = dest.wrapping_add(offset);
+        w.map.local("dest", to, count)?;
+        // SAFETY: the part of dest was checked; the member's source is mapped.
+        unsafe {
+            if count <= SMALL {
+                copy(to, theirs.0.as_ptr().add(1).cast(), count);
+            } else {
+                copy(to, turn.of("source", source, count, pe)?, count);
+            }
+        }
+        offset += count;
+    }
+    turn.all_seen();
+    turn.done();
+    if bytes > SMALL {
+        turn.all_done();
+    }
+    Ok(0)
+}
+
+/// All members, this one first: so that not all read from the same one at a time.
+pub(super) fn from_me(me: i32, size: i32) -> impl Iterator<Item = i32> {
+    (me..size).chain(0..me)
+}

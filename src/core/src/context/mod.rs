@@ -1,0 +1,20 @@
+//! Contexts and what runs on them: RMA, AMO, signals, ordering, waiting, locks.
+
+pub mod amo;
+mod handle;
+pub mod lock;
+pub mod order;
+pub mod rma;
+mod session;
+pub mod signal;
+pub mod strided;
+pub mod wait;
+
+pub use handle::{Context, Ctx, world_pe};
+pub use session::{SessionConfig, session_start, session_stop};
+
+/// Bytes of `nelems` elements; a product that does not fit becomes a size that no segment has.
+#[inline(always)]
+pub fn bytes<T>(nelems: usize) -> usize {
+    nelems.saturating_mul(size_of::<T>())
+}

@@ -1,0 +1,75 @@
+//! Contiguous remote memory access (Sections 9.6.1.1, .2, .5, .6 and 9.6.2).
+//!
+//! On shared memory the nonblocking forms are complete when they return, which the specification allows.
+#![allow(unsafe_code)]
+
+use super::Ctx;
+use crate::base::Fault;
+use crate::memory::Map;
+use crate::transport::shm::copy::copy;
+
+/// Copies `bytes` bytes from here to `dest` on a PE.
+#[inline(always)]
+pub fn put(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    let pe = ctx.world_pe(pe)?;
+    if bytes == 0 {
+        return m.check_pe("pe", pe);
+    }
+    let to = m.remote("dest", dest, bytes, pe)?;
+    if source.is_null() {
+        return Err(null("source", bytes));
+    }
+    // SAFETY: `to` is mapped for `bytes` bytes; the caller vouches for the source, as in any C copy.
+    unsafe { copy(to, source, bytes) };
+    Ok(())
+}
+
+/// Copies `bytes` bytes from `source` on a PE to here.
+#[inline(always)]
+pub fn get(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    let pe = ctx.world_pe(pe)?;
+    if bytes == 0 {
+        return m.check_pe("pe", pe);
+    }
+    let from = m.remote("source", source, bytes, pe)?;
+    if dest.is_null() {
+        return Err(null("dest", bytes));
+    }
+    // SAFETY: as in put, the other way round.
+    unsafe { copy(dest, from, bytes) };
+    Ok(())
+}
+
+/// Nonblocking [`put`]: complete after the next quiet at the latest.
+#[inline(always)]
+pub fn put_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    put(m, ctx, dest, source, bytes, pe)
+}
+
+/// Nonblocking [`get`]: complete after the next quiet at the latest.
+#[inline(always)]
+pub fn get_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    get(m, ctx, dest, source, bytes, pe)
+}
+
+/// Writes one element on a PE.
+#[inline(always)]
+pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
+    let to = m.remote("dest", dest, size_of::<T>(), ctx.world_pe(pe)?)?;
+    // SAFETY: mapped for the size of T; users may give any alignment.
+    unsafe { to.write_unaligned(value) };
+    Ok(())
+}
+
+/// Reads one element from a PE.
+#[inline(always)]
+pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
+    let from = m.remote("source", source, size_of::<T>(), ctx.world_pe(pe)?)?;
+    // SAFETY: as in p.
+    Ok(unsafe { from.read_unaligned() })
+}
+
+#[cold]
+pub(super) fn null(arg: &'static str, count: usize) -> Fault {
+    Fault::Null { arg, count }
+}

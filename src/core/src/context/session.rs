@@ -1,0 +1,46 @@
+//! Sessions (Section 9.9): hints that many operations are about to come.
+//!
+//! Shared memory completes every operation at once, so there is nothing to batch; arguments are checked.
+
+use super::Ctx;
+use crate::base::Fault;
+use crate::memory::Map;
+
+/// `shmem_ctx_session_config_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
+pub struct SessionConfig {
+    /// Operations that the session will have at most.
+    pub total_ops: usize,
+}
+
+/// `SHMEM_CTX_SESSION_BATCH`, the only option.
+const OPTIONS: i64 = 1;
+/// `SHMEM_CTX_SESSION_TOTAL_OPS`, the only bit of a mask.
+const TOTAL_OPS: i64 = 1;
+
+/// Begins a session on a context; on an invalid one there is nothing to do.
+pub fn session_start(m: &Map, ctx: Ctx, options: i64, config: *const SessionConfig, mask: i64) -> Result<(), Fault> {
+    live(m, ctx)?;
+    let bad = |arg, value, expected| Err(Fault::BadValue { arg, value, expected });
+    if options & !OPTIONS != 0 {
+        return bad("options", options, "0 or SHMEM_CTX_SESSION_BATCH");
+    }
+    if mask & !TOTAL_OPS != 0 {
+        return bad("config_mask", mask, "0 or SHMEM_CTX_SESSION_TOTAL_OPS");
+    }
+    if mask != 0 && config.is_null() {
+        return Err(Fault::Null { arg: "config", count: 1 });
+    }
+    Ok(())
+}
+
+/// Ends a session.
+pub fn session_stop(m: &Map, ctx: Ctx) -> Result<(), Fault> {
+    live(m, ctx)
+}
+
+fn live(m: &Map, ctx: Ctx) -> Result<(), Fault> {
+    m.ready()?;
+    if ctx == Ctx::DEFAULT || ctx == Ctx::INVALID { Ok(()) } else { ctx.context().map(drop) }
+}

@@ -1,0 +1,82 @@
+//! Signals (Section 9.8).
+#![allow(unsafe_code)]
+
+use super::{Ctx, amo, rma, wait};
+use crate::base::Fault;
+use crate::memory::Map;
+use crate::transport::shm::order;
+
+/// `SHMEM_SIGNAL_SET`.
+pub const SET: i32 = 0;
+/// `SHMEM_SIGNAL_ADD`.
+pub const ADD: i32 = 1;
+
+/// Copies data to a PE and then updates a signal there, which is never seen before the data.
+#[allow(clippy::too_many_arguments)] // the specification's own list
+#[inline(always)]
+pub fn put_signal(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: i32,
+    pe: i32,
+) -> Result<(), Fault> {
+    // The signal's address is checked before any data moves.
+    m.remote("sig_addr", sig_addr, size_of::<u64>(), ctx.world_pe(pe)?)?;
+    rma::put(m, ctx, dest, source, bytes, pe)?;
+    order::fence();
+    match sig_op {
+        SET => amo::set(m, ctx, sig_addr, signal, pe),
+        ADD => amo::add(m, ctx, sig_addr, signal, pe),
+        _ => Err(Fault::BadValue {
+            arg: "sig_op",
+            value: sig_op.into(),
+            expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
+        }),
+    }
+}
+
+/// Nonblocking [`put_signal`].
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+pub fn put_signal_nbi(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: i32,
+    pe: i32,
+) -> Result<(), Fault> {
+    put_signal(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe)
+}
+
+/// Adds to a signal on a PE.
+#[inline(always)]
+pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
+    amo::add(m, ctx, sig_addr, signal, pe)
+}
+
+/// Sets a signal on a PE.
+#[inline(always)]
+pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
+    amo::set(m, ctx, sig_addr, signal, pe)
+}
+
+/// Reads a signal of this PE.
+#[inline(always)]
+pub fn fetch(m: &Map, sig_addr: *const u64) -> Result<u64, Fault> {
+    amo::fetch(m, Ctx::DEFAULT, sig_addr, m.me)
+}
+
+/// Waits on a signal of this PE and gives its value.
+#[inline(always)]
+pub fn wait_until(m: &Map, sig_addr: *mut u64, cmp: i32, value: u64) -> Result<u64, Fault> {
+    wait::wait_for(m, "sig_addr", sig_addr, cmp, value)
+}

@@ -1,0 +1,288 @@
+//! Point-to-point synchronization (Section 9.11).
+//!
+//! A variable is looked at with atomic loads; its writer may be a put, an AMO or a plain store through `shmem_ptr`, so
+//! there is nobody who could wake a sleeper: waiting is spinning, then yielding, then short naps.
+#![allow(unsafe_code)]
+
+use crate::base::Fault;
+use crate::memory::Map;
+use crate::os::{cpu, wait::Backoff};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// The comparison operators, `SHMEM_CMP_*`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Cmp {
+    /// equal
+    Eq = 0,
+    /// not equal
+    Ne = 1,
+    /// greater
+    Gt = 2,
+    /// less or equal
+    Le = 3,
+    /// less
+    Lt = 4,
+    /// greater or equal
+    Ge = 5,
+}
+
+impl Cmp {
+    fn new(cmp: i32) -> Result<Self, Fault> {
+        Ok(match cmp {
+            0 => Self::Eq,
+            1 => Self::Ne,
+            2 => Self::Gt,
+            3 => Self::Le,
+            4 => Self::Lt,
+            5 => Self::Ge,
+            _ => {
+                return Err(Fault::BadValue {
+                    arg: "cmp",
+                    value: cmp.into(),
+                    expected: "one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE",
+                });
+            }
+        })
+    }
+
+    #[inline(always)]
+    fn holds<T: PartialOrd>(self, left: T, right: T) -> bool {
+        match self {
+            Self::Eq => left == right,
+            Self::Ne => left != right,
+            Self::Gt => left > right,
+            Self::Le => left <= right,
+            Self::Lt => left < right,
+            Self::Ge => left >= right,
+        }
+    }
+}
+
+/// An integer that can be waited on.
+pub trait Word: Copy + PartialOrd {
+    /// # Safety
+    /// `at` is valid and aligned.
+    unsafe fn look(at: *const Self) -> Self;
+}
+
+macro_rules! word {
+    ($($t:ty, $atomic:ty;)*) => { $(
+        impl Word for $t {
+            #[inline(always)]
+            unsafe fn look(at: *const Self) -> Self {
+                // SAFETY: valid and aligned, says the caller.
+                unsafe { <$atomic>::from_ptr(at.cast_mut().cast()) }.load(Ordering::Acquire) as $t
+            }
+        }
+    )* };
+}
+
+word! {
+    i16, AtomicU16;
+    u16, AtomicU16;
+    i32, AtomicU32;
+    u32, AtomicU32;
+    i64, AtomicU64;
+    u64, AtomicU64;
+}
+
+/// Checks that `nelems` variables at `addr` are symmetric objects of this PE.
+#[inline(always)]
+fn check<T>(m: &Map, arg: &'static str, addr: *const T, nelems: usize) -> Result<(), Fault> {
+    m.local(arg, addr, super::bytes::<T>(nelems))?;
+    if addr.is_aligned() { Ok(()) } else { Err(Fault::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }) }
+}
+
+/// Waits until one variable compares as asked; gives the value that did.
+#[inline]
+pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp: i32, value: T) -> Result<T, Fault> {
+    check(m, arg, ivar, 1)?;
+    let cmp = Cmp::new(cmp)?;
+    let mut backoff = Backoff::new(m.crowded);
+    loop {
+        // SAFETY: checked above.
+        let now = unsafe { T::look(ivar) };
+        if cmp.holds(now, value) {
+            return Ok(now);
+        }
+        backoff.turn();
+    }
+}
+
+/// `shmem_wait_until`.
+#[inline]
+pub fn wait_until<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<(), Fault> {
+    wait_for(m, "ivar", ivar, cmp, value).map(drop)
+}
+
+/// `shmem_test`: 1 where the comparison holds, else 0.
+#[inline]
+pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, Fault> {
+    check(m, "ivar", ivar, 1)?;
+    // SAFETY: checked above.
+    let holds = Cmp::new(cmp)?.holds(unsafe { T::look(ivar) }, value);
+    Ok(i32::from(after_test(m, holds)))
+}
+
+/// A program that polls on a crowded host must let the PE run that it polls for.
+#[inline(always)]
+fn after_test(m: &Map, holds: bool) -> bool {
+    if !holds && m.crowded {
+        cpu::yield_now();
+    }
+    holds
+}
+
+/// What to compare with: one value for all variables, or one for each.
+#[derive(Clone, Copy)]
+enum Values<T> {
+    Same(T),
+    Each(*const T),
+}
+
+/// A set of variables as the array routines take it.
+struct Set<T> {
+    ivars: *const T,
+    nelems: usize,
+    status: *const i32,
+    cmp: Cmp,
+    values: Values<T>,
+}
+
+impl<T: Word> Set<T> {
+    fn new(
+        m: &Map,
+        ivars: *const T,
+        nelems: usize,
+        status: *const i32,
+        cmp: i32,
+        values: Values<T>,
+    ) -> Result<Self, Fault> {
+        let cmp = Cmp::new(cmp)?;
+        m.ready()?;
+        if nelems > 0 {
+            check(m, "ivars", ivars, nelems)?;
+            if let Values::Each(values) = values
+                && values.is_null()
+            {
+                return Err(super::rma::null("cmp_values", nelems));
+            }
+        }
+        Ok(Self { ivars, nelems, status, cmp, values })
+    }
+
+    /// Indices that are not masked out.
+    fn members(&self) -> impl Iterator<Item = usize> + '_ {
+        // SAFETY: status is null or has nelems entries, says the caller.
+        (0..self.nelems).filter(|i| self.status.is_null() || unsafe { *self.status.add(*i) } == 0)
+    }
+
+    fn holds(&self, i: usize) -> bool {
+        // SAFETY: i < nelems; the variables were checked, the values are vouched for by the caller.
+        unsafe {
+            let value = match self.values {
+                Values::Same(value) => value,
+                Values::Each(values) => values.add(i).read_unaligned(),
+            };
+            self.cmp.holds(T::look(self.ivars.add(i)), value)
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.members().next().is_none()
+    }
+
+    fn all(&self) -> bool {
+        self.members().all(|i| self.holds(i))
+    }
+
+    fn any(&self) -> Option<usize> {
+        self.members().find(|i| self.holds(*i))
+    }
+
+    /// Writes the indices that hold and counts them.
+    fn some(&self, indices: *mut usize) -> usize {
+        let mut found = 0;
+        for i in self.members().filter(|i| self.holds(*i)) {
+            // SAFETY: the caller vouches for room for nelems indices.
+            unsafe { indices.add(found).write_unaligned(i) };
+            found += 1;
+        }
+        found
+    }
+
+    fn wait_all(&self, m: &Map) {
+        let mut backoff = Backoff::new(m.crowded);
+        for i in self.members() {
+            while !self.holds(i) {
+                backoff.turn();
+            }
+        }
+    }
+
+    fn wait_any(&self, m: &Map) -> usize {
+        if self.is_empty() {
+            return usize::MAX;
+        }
+        crate::os::wait::until(m.crowded, || self.any())
+    }
+
+    fn wait_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {
+        if self.is_empty() {
+            return Ok(0);
+        }
+        self.room(indices)?;
+        Ok(crate::os::wait::until(m.crowded, || Some(self.some(indices)).filter(|n| *n > 0)))
+    }
+
+    fn room(&self, indices: *mut usize) -> Result<(), Fault> {
+        if indices.is_null() { Err(super::rma::null("indices", self.nelems)) } else { Ok(()) }
+    }
+
+    fn test_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {
+        if self.is_empty() {
+            return Ok(0);
+        }
+        self.room(indices)?;
+        let found = self.some(indices);
+        after_test(m, found > 0);
+        Ok(found)
+    }
+
+    fn test_any(&self, m: &Map) -> usize {
+        let found = self.any();
+        after_test(m, found.is_some() || self.is_empty());
+        found.unwrap_or(usize::MAX)
+    }
+
+    fn test_all(&self, m: &Map) -> i32 {
+        i32::from(after_test(m, self.all()))
+    }
+}
+
+macro_rules! sets {
+    ($($name:ident, $vector:ident, ($($indices:ident: $it:ty)?) -> $ret:ty, $body:expr;)*) => { $(
+        #[doc = concat!("`shmem_", stringify!($name), "`.")]
+        pub fn $name<T: Word>(
+            m: &Map, ivars: *const T, nelems: usize, $($indices: $it,)? status: *const i32, cmp: i32, value: T,
+        ) -> Result<$ret, Fault> {
+            $body(Set::new(m, ivars, nelems, status, cmp, Values::Same(value))?, m $(, $indices)?)
+        }
+        #[doc = concat!("`shmem_", stringify!($vector), "`: a value for each variable.")]
+        pub fn $vector<T: Word>(
+            m: &Map, ivars: *const T, nelems: usize, $($indices: $it,)? status: *const i32, cmp: i32, values: *const T,
+        ) -> Result<$ret, Fault> {
+            $body(Set::new(m, ivars, nelems, status, cmp, Values::Each(values))?, m $(, $indices)?)
+        }
+    )* };
+}
+
+sets! {
+    wait_until_all, wait_until_all_vector, () -> (), |s: Set<T>, m| { s.wait_all(m); Ok(()) };
+    wait_until_any, wait_until_any_vector, () -> usize, |s: Set<T>, m| Ok(s.wait_any(m));
+    wait_until_some, wait_until_some_vector, (indices: *mut usize) -> usize, |s: Set<T>, m, indices| s.wait_some(m, indices);
+    test_all, test_all_vector, () -> i32, |s: Set<T>, m| Ok(s.test_all(m));
+    test_any, test_any_vector, () -> usize, |s: Set<T>, m| Ok(s.test_any(m));
+    test_some, test_some_vector, (indices: *mut usize) -> usize, |s: Set<T>, m, indices| s.test_some(m, indices);
+}

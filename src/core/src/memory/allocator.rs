@@ -1,0 +1,227 @@
+//! The allocator of a symmetric memory range.
+//!
+//! An instance, not a global: the heap is one, a team's arena can be another. It keeps its books outside of the memory it
+//! hands out, so that a program that writes past its object damages no bookkeeping, and every foreign pointer is recognized.
+//! Best fit, lowest address first, neighbours joined at once; all operations take logarithmic time. Equal sequences of
+//! calls give equal offsets: that is what keeps the heaps of all PEs symmetric.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Every size is a multiple of this, and every offset too.
+pub const GRANULE: usize = 16;
+/// Objects of this size and more begin on a cache line of their own.
+const LINE: usize = 64;
+
+/// Why a pointer cannot be freed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reject {
+    /// It was freed already.
+    DoubleFree,
+    /// The allocator never gave it out.
+    Foreign,
+}
+
+/// Books of a range of `len` bytes; all positions are offsets into it.
+#[derive(Debug)]
+pub struct Allocator {
+    len: usize,
+    /// Live objects: offset to (reserved bytes, requested bytes).
+    live: BTreeMap<usize, (usize, usize)>,
+    /// Gaps: offset to bytes.
+    gaps: BTreeMap<usize, usize>,
+    /// The same gaps as (bytes, offset): best fit is a look-up.
+    by_size: BTreeSet<(usize, usize)>,
+    /// Everything from here on was never given out and is still zero.
+    touched: usize,
+}
+
+impl Allocator {
+    /// An empty range.
+    pub fn new(len: usize) -> Self {
+        let len = len & !(GRANULE - 1);
+        let mut new = Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), touched: 0 };
+        if len > 0 {
+            new.add_gap(0, len);
+        }
+        new
+    }
+
+    /// Forgets all objects; what was given out once is not zero any more.
+    pub fn clear(&mut self) {
+        *self = Self { touched: self.touched, ..Self::new(self.len) };
+    }
+
+    /// Reserves `size` bytes (not 0) at a multiple of `align` (a power of two). `None`: no gap is large enough.
+    pub fn allocate(&mut self, size: usize, align: usize) -> Option<usize> {
+        let reserve = reserved(size)?;
+        let align = align.max(if size >= LINE { LINE } else { GRANULE });
+        // Gaps of the smallest sizes first; one of size + align - granule surely fits, smaller ones may.
+        let (gap, bytes, at) = self.by_size.range((reserve, 0)..).find_map(|&(bytes, gap)| {
+            let at = gap.checked_next_multiple_of(align)?;
+            (at - gap <= bytes - reserve).then_some((gap, bytes, at))
+        })?;
+        self.remove_gap(gap, bytes);
+        if at > gap {
+            self.add_gap(gap, at - gap);
+        }
+        if at + reserve < gap + bytes {
+            self.add_gap(at + reserve, gap + bytes - at - reserve);
+        }
+        self.live.insert(at, (reserve, size));
+        self.touched = self.touched.max(at + reserve);
+        Some(at)
+    }
+
+    /// Releases the object at `at`. Gives its requested bytes.
+    pub fn release(&mut self, at: usize) -> Result<usize, Reject> {
+        let Some((reserve, size)) = self.live.remove(&at) else {
+            return Err(self.reject(at));
+        };
+        let (mut start, mut end) = (at, at + reserve);
+        if let Some((&before, &bytes)) = self.gaps.range(..at).next_back()
+            && before + bytes == at
+        {
+            self.remove_gap(before, bytes);
+            start = before;
+        }
+        if let Some(&bytes) = self.gaps.get(&end) {
+            self.remove_gap(end, bytes);
+            end += bytes;
+        }
+        self.add_gap(start, end - start);
+        Ok(size)
+    }
+
+    /// Changes the size of the object at `at` where it stands, if there is room. Gives whether that was possible.
+    pub fn resize_in_place(&mut self, at: usize, size: usize) -> Result<bool, Reject> {
+        let Some(&(old, _)) = self.live.get(&at) else {
+            return Err(self.reject(at));
+        };
+        let Some(new) = reserved(size) else {
+            return Ok(false);
+        };
+        let behind = at + old;
+        let room = self.gaps.get(&behind).copied().unwrap_or(0);
+        if new > old + room {
+            return Ok(false);
+        }
+        if room > 0 {
+            self.remove_gap(behind, room);
+        }
+        if new < old + room {
+            self.add_gap(at + new, old + room - new);
+        }
+        self.live.insert(at, (new, size));
+        self.touched = self.touched.max(at + new);
+        Ok(true)
+    }
+
+    /// Requested bytes of the object at `at`.
+    pub fn size_of(&self, at: usize) -> Result<usize, Reject> {
+        self.live.get(&at).map(|&(_, size)| size).ok_or_else(|| self.reject(at))
+    }
+
+    /// Bytes from here on were never given out.
+    pub fn touched(&self) -> usize {
+        self.touched
+    }
+
+    /// Bytes in live objects, and how many there are.
+    pub fn in_use(&self) -> (usize, usize) {
+        (self.live.values().map(|&(reserve, _)| reserve).sum(), self.live.len())
+    }
+
+    fn reject(&self, at: usize) -> Reject {
+        let in_gap = self.gaps.range(..=at).next_back().is_some_and(|(gap, bytes)| at < gap + bytes);
+        if in_gap && at < self.touched && at.is_multiple_of(GRANULE) { Reject::DoubleFree } else { Reject::Foreign }
+    }
+
+    fn add_gap(&mut self, at: usize, bytes: usize) {
+        self.gaps.insert(at, bytes);
+        self.by_size.insert((bytes, at));
+    }
+
+    fn remove_gap(&mut self, at: usize, bytes: usize) {
+        self.gaps.remove(&at);
+        self.by_size.remove(&(bytes, at));
+    }
+}
+
+fn reserved(size: usize) -> Option<usize> {
+    size.checked_next_multiple_of(if size >= LINE { LINE } else { GRANULE })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sums, order and disjointness of everything in the books.
+    fn check(a: &Allocator) {
+        let mut spans: Vec<(usize, usize, bool)> = a.live.iter().map(|(&at, &(n, _))| (at, n, true)).collect();
+        spans.extend(a.gaps.iter().map(|(&at, &n)| (at, n, false)));
+        spans.sort_unstable();
+        let mut next = 0;
+        for pair in spans.windows(2) {
+            assert!(pair[0].2 || pair[1].2, "two gaps side by side");
+        }
+        for (at, n, _) in spans {
+            assert_eq!(at, next);
+            next = at + n;
+        }
+        assert_eq!(next, a.len);
+        assert_eq!(a.gaps.len(), a.by_size.len());
+    }
+
+    #[test]
+    fn random_use_against_the_books() {
+        let mut a = Allocator::new(1 << 20);
+        let mut live: Vec<usize> = Vec::new();
+        let mut seed = 12345u64;
+        let mut random = |n: usize| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) as usize % n
+        };
+        for _ in 0..20_000 {
+            match random(5) {
+                0 | 1 => {
+                    let align = 1 << random(13);
+                    if let Some(at) = a.allocate(1 + random(5000), align) {
+                        assert!(at.is_multiple_of(align.max(GRANULE)));
+                        live.push(at);
+                    }
+                }
+                2 if !live.is_empty() => {
+                    let at = live[random(live.len())];
+                    let size = 1 + random(8000);
+                    if a.resize_in_place(at, size).unwrap() {
+                        assert_eq!(a.size_of(at), Ok(size));
+                    }
+                }
+                _ if !live.is_empty() => {
+                    let at = live.swap_remove(random(live.len()));
+                    a.release(at).unwrap();
+                }
+                _ => {}
+            }
+        }
+        check(&a);
+        for at in live {
+            a.release(at).unwrap();
+        }
+        check(&a);
+        assert_eq!(a.allocate(1 << 20, 1), Some(0));
+        assert_eq!(a.allocate(1, 1), None);
+    }
+
+    #[test]
+    fn wrong_pointers_are_told_apart() {
+        let mut a = Allocator::new(4096);
+        let at = a.allocate(100, 1).unwrap();
+        assert_eq!(a.release(at + 16), Err(Reject::Foreign));
+        assert_eq!(a.release(2048), Err(Reject::Foreign));
+        assert_eq!(a.release(at), Ok(100));
+        assert_eq!(a.release(at), Err(Reject::DoubleFree));
+        assert_eq!(a.allocate(usize::MAX, 1), None);
+        assert_eq!(a.allocate(1, 1 << 40), Some(0));
+    }
+}

@@ -1,0 +1,112 @@
+//! The symmetric heap of this PE: the allocator, with addresses. No barriers here ([`crate::runtime::memory`] has them).
+#![allow(unsafe_code)]
+
+use super::allocator::{Allocator, GRANULE, Reject};
+use crate::base::Fault;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A range of symmetric memory that objects are allocated from.
+#[derive(Debug)]
+pub struct Heap {
+    base: usize,
+    books: Mutex<Allocator>,
+}
+
+impl Heap {
+    /// The heap at `base`, `len` zeroed bytes.
+    pub fn new(base: usize, len: usize) -> Self {
+        Self { base, books: Mutex::new(Allocator::new(len)) }
+    }
+
+    fn books(&self) -> MutexGuard<'_, Allocator> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// `size` bytes at a multiple of `align`, null where there is no room. `size` is not 0.
+    pub fn allocate(&self, size: usize, align: usize) -> *mut u8 {
+        self.books().allocate(size, align.max(GRANULE)).map_or(std::ptr::null_mut(), |at| (self.base + at) as *mut u8)
+    }
+
+    /// As [`Self::allocate`], with every byte zero.
+    pub fn allocate_zeroed(&self, size: usize) -> *mut u8 {
+        let mut books = self.books();
+        let touched = books.touched();
+        let Some(at) = books.allocate(size, GRANULE) else {
+            return std::ptr::null_mut();
+        };
+        let used = touched.saturating_sub(at).min(size);
+        let start = (self.base + at) as *mut u8;
+        // SAFETY: the object lies in the heap's mapping; what was never touched is zero as mapped.
+        unsafe { start.write_bytes(0, used) };
+        start
+    }
+
+    /// Checks that an address is a live object.
+    pub fn check(&self, addr: usize) -> Result<(), Fault> {
+        self.books().size_of(addr.wrapping_sub(self.base)).map(drop).map_err(|r| reject(r, addr))
+    }
+
+    /// Forgets all objects.
+    pub fn clear(&self) {
+        self.books().clear();
+    }
+
+    /// Releases an object.
+    pub fn release(&self, addr: usize) -> Result<(), Fault> {
+        self.books().release(addr.wrapping_sub(self.base)).map(drop).map_err(|r| reject(r, addr))
+    }
+
+    /// Gives an object a new size, moving it where it must. Null where there is no room: then it stays as it was.
+    pub fn resize(&self, addr: usize, size: usize) -> Result<*mut u8, Fault> {
+        let mut books = self.books();
+        let at = addr.wrapping_sub(self.base);
+        if books.resize_in_place(at, size).map_err(|r| reject(r, addr))? {
+            return Ok(addr as *mut u8);
+        }
+        let old = books.size_of(at).map_err(|r| reject(r, addr))?;
+        let Some(new) = books.allocate(size, GRANULE) else {
+            return Ok(std::ptr::null_mut());
+        };
+        let to = (self.base + new) as *mut u8;
+        // SAFETY: both objects lie in the heap and do not overlap, since both are live.
+        unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, to, old.min(size)) };
+        books.release(at).map_err(|r| reject(r, addr))?;
+        Ok(to)
+    }
+
+    /// Bytes in live objects, and how many there are.
+    pub fn in_use(&self) -> (usize, usize) {
+        self.books().in_use()
+    }
+}
+
+fn reject(reason: Reject, addr: usize) -> Fault {
+    match reason {
+        Reject::DoubleFree => Fault::DoubleFree { addr },
+        Reject::Foreign => Fault::ForeignPointer { addr },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeroed_memory_is_zero_after_reuse() {
+        let mut memory = vec![0u128; 256];
+        let heap = Heap::new(memory.as_mut_ptr() as usize, 4096);
+        let a = heap.allocate(1000, 1);
+        // SAFETY: a has 1000 bytes.
+        unsafe { a.write_bytes(0xff, 1000) };
+        heap.release(a as usize).unwrap();
+        let b = heap.allocate_zeroed(2000);
+        // SAFETY: b has 2000 bytes.
+        assert!(unsafe { std::slice::from_raw_parts(b, 2000) }.iter().all(|x| *x == 0));
+        assert!(heap.allocate_zeroed(4096).is_null());
+        let c = heap.resize(b as usize, 3000).unwrap();
+        assert_eq!(b, c);
+        assert!(heap.resize(b as usize, 9000).unwrap().is_null());
+        assert_eq!(heap.in_use().1, 1);
+        assert!(matches!(heap.release(3), Err(Fault::ForeignPointer { addr: 3 })));
+    }
+}

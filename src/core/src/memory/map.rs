@@ -1,0 +1,183 @@
+//! Address translation: from a symmetric address of this PE to the same object of another PE of the host.
+//!
+//! The hot path of every transfer. A `Map` is filled in at start-up and only read afterwards; an empty one (before
+//! `shmem_init`) fails every check, so the checks need no extra test for that.
+
+use crate::base::Fault;
+
+/// Distance from an address of this PE to the same object of a peer, by segment.
+#[derive(Debug, Clone, Copy)]
+#[repr(C)]
+pub struct Peer {
+    /// For addresses in the symmetric heap.
+    pub heap: isize,
+    /// For static objects of the executable.
+    pub data: isize,
+}
+
+/// Where symmetric memory is, here and on every PE of the host.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Map {
+    /// First address of this PE's heap.
+    pub heap_base: usize,
+    /// Bytes of a heap.
+    pub heap_len: usize,
+    /// First address of this PE's `.data`/`.bss` pages.
+    pub data_base: usize,
+    /// Bytes of them; 0 where static objects are not symmetric.
+    pub data_len: usize,
+    /// Lowest PE of this host.
+    pub first_pe: i32,
+    /// PEs of this host; they are numbered consecutively from [`Self::first_pe`].
+    pub local_pes: u32,
+    /// This PE.
+    pub me: i32,
+    /// PEs of the job; 0 while the library is not initialized.
+    pub npes: i32,
+    /// One entry for each PE of this host.
+    pub peers: *const Peer,
+    /// Whether there are more PEs than cores on this host.
+    pub crowded: bool,
+    /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
+    pub check: bool,
+}
+
+impl Map {
+    /// The map of a process that is not initialized.
+    pub const EMPTY: Self = Self {
+        heap_base: 0,
+        heap_len: 0,
+        data_base: 0,
+        data_len: 0,
+        first_pe: 0,
+        local_pes: 0,
+        me: 0,
+        npes: 0,
+        peers: std::ptr::null(),
+        crowded: false,
+        check: false,
+    };
+
+    /// The address on PE `pe` of the object of `bytes` bytes at `addr` here.
+    ///
+    /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn remote<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
+        let index = pe.wrapping_sub(self.first_pe) as u32;
+        if index < self.local_pes {
+            // SAFETY: `peers` has `local_pes` entries.
+            let peer = unsafe { &*self.peers.add(index as usize) };
+            let in_heap = (addr as usize).wrapping_sub(self.heap_base);
+            if in_heap < self.heap_len && bytes <= self.heap_len - in_heap {
+                return Ok(addr.wrapping_byte_offset(peer.heap).cast_mut());
+            }
+            let in_data = (addr as usize).wrapping_sub(self.data_base);
+            if in_data < self.data_len && bytes <= self.data_len - in_data {
+                return Ok(addr.wrapping_byte_offset(peer.data).cast_mut());
+            }
+        }
+        Err(self.explain(arg, addr as usize, bytes, pe))
+    }
+
+    /// Checks that an object of this PE is symmetric, without translating it.
+    #[inline(always)]
+    pub fn local<T>(&self, arg: &'static str, addr: *const T, bytes: usize) -> Result<(), Fault> {
+        if self.contains(addr as usize, bytes) { Ok(()) } else { Err(self.explain(arg, addr as usize, bytes, self.me)) }
+    }
+
+    /// Whether `bytes` bytes at `addr` lie in one symmetric segment.
+    #[inline(always)]
+    pub fn contains(&self, addr: usize, bytes: usize) -> bool {
+        let in_heap = addr.wrapping_sub(self.heap_base);
+        let in_data = addr.wrapping_sub(self.data_base);
+        (in_heap < self.heap_len && bytes <= self.heap_len - in_heap)
+            || (in_data < self.data_len && bytes <= self.data_len - in_data)
+    }
+
+    /// Whether the library is initialized; a fault that says why not otherwise.
+    #[inline(always)]
+    pub fn ready(&self) -> Result<(), Fault> {
+        if self.npes > 0 { Ok(()) } else { Err(self.not_ready()) }
+    }
+
+    /// Checks a PE of the job.
+    #[inline(always)]
+    pub fn check_pe(&self, arg: &'static str, pe: i32) -> Result<(), Fault> {
+        if (pe as u32) < self.npes as u32 { Ok(()) } else { Err(self.explain_pe(arg, pe)) }
+    }
+
+    #[cold]
+    fn not_ready(&self) -> Fault {
+        Fault::NotInitialized
+    }
+
+    #[cold]
+    fn explain_pe(&self, arg: &'static str, pe: i32) -> Fault {
+        match self.ready() {
+            Err(fault) => fault,
+            Ok(()) => Fault::BadPe { arg, pe: pe.into(), npes: self.npes.into() },
+        }
+    }
+
+    /// Why [`Self::remote`] found nothing.
+    #[cold]
+    #[inline(never)]
+    pub fn explain(&self, arg: &'static str, addr: usize, bytes: usize, pe: i32) -> Fault {
+        if let Err(fault) = self.check_pe("pe", pe) {
+            return fault;
+        }
+        if addr == 0 {
+            return Fault::Null { arg, count: bytes };
+        }
+        for (base, len, segment) in
+            [(self.heap_base, self.heap_len, "symmetric heap"), (self.data_base, self.data_len, "static data")]
+        {
+            let offset = addr.wrapping_sub(base);
+            if offset < len {
+                return Fault::PastEnd { arg, addr, bytes, room: len - offset, segment };
+            }
+        }
+        Fault::NotSymmetric { arg, addr, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(peers: &[Peer]) -> Map {
+        Map {
+            heap_base: 0x1000,
+            heap_len: 0x100,
+            data_base: 0x9000,
+            data_len: 0x80,
+            local_pes: peers.len() as u32,
+            npes: peers.len() as i32,
+            peers: peers.as_ptr(),
+            ..Map::EMPTY
+        }
+    }
+
+    #[test]
+    fn both_segments_translate_to_their_last_byte() {
+        let peers = [Peer { heap: 0, data: 0 }, Peer { heap: 0x10_0000, data: -0x1000 }];
+        let m = map(&peers);
+        let at = |addr: usize, bytes, pe| m.remote("dest", addr as *const u8, bytes, pe).map(|p| p as usize);
+        assert_eq!(at(0x1000, 0x100, 1), Ok(0x10_1000));
+        assert_eq!(at(0x10ff, 1, 0), Ok(0x10ff));
+        assert_eq!(at(0x907f, 1, 1), Ok(0x807f));
+        assert!(matches!(at(0x10ff, 2, 1), Err(Fault::PastEnd { room: 1, .. })));
+        assert!(matches!(at(0x1000, usize::MAX, 1), Err(Fault::PastEnd { .. })));
+        assert!(matches!(at(0x1100, 1, 1), Err(Fault::NotSymmetric { .. })));
+        assert!(matches!(at(0, 8, 1), Err(Fault::Null { .. })));
+        assert!(matches!(at(0x1000, 8, 2), Err(Fault::BadPe { pe: 2, npes: 2, .. })));
+        assert!(matches!(at(0x1000, 8, -1), Err(Fault::BadPe { .. })));
+    }
+
+    #[test]
+    fn an_empty_map_says_why() {
+        assert_eq!(Map::EMPTY.remote("dest", 0x1000 as *const u8, 1, 0), Err(Fault::NotInitialized));
+    }
+}

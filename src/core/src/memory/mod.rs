@@ -1,0 +1,9 @@
+//! Symmetric memory: the segments of every PE of the host, address translation, and the allocator of the heap.
+
+pub mod allocator;
+mod fork_copy;
+pub mod heap;
+pub mod map;
+pub mod segments;
+
+pub use map::Map;

@@ -1,0 +1,168 @@
+//! Laying out and mapping the symmetric segments of all PEs of the host at start-up.
+//!
+//! The job file holds, behind the control pages: for each PE its internal area (collectives), its heap and its `.data`/`.bss`
+//! pages. Every PE maps the whole file once; its own heap a second time at an address that is the same on all PEs where
+//! the kernel allows; and its own data pages over the executable's.
+
+use super::fork_copy;
+use super::map::{Map, Peer};
+use crate::base::Fault;
+use crate::bootstrap::job::Job;
+use crate::os::elf::{self, Range};
+use crate::os::{cpu, mmap, pagemap};
+
+/// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
+const HEAP_AT: usize = 0x2a00_0000_0000;
+/// Segments begin at multiples of this, so that huge pages can be used.
+const ALIGN: usize = 2 << 20;
+/// Bytes a PE of internal area: never-touched pages cost nothing.
+pub const INTERNAL: usize = 8 << 20;
+
+/// The mapped segments.
+pub struct Segments {
+    /// One entry a PE of the host.
+    pub peers: Vec<Peer>,
+    /// First address of this PE's heap.
+    pub heap_base: usize,
+    /// Bytes of a heap.
+    pub heap_len: usize,
+    /// This PE's `.data`/`.bss` pages, where they are symmetric.
+    pub data: Option<Range>,
+    /// Address of PE 0's internal area; the others follow at [`INTERNAL`] bytes.
+    pub internal: *mut u8,
+    /// Whether there are more PEs than cores.
+    pub crowded: bool,
+    /// What the user may want to know (shown with `SHMEM_DEBUG`).
+    pub notes: Vec<String>,
+}
+
+struct Layout {
+    npes: usize,
+    control: usize,
+    heap: usize,
+    data: usize,
+}
+
+impl Layout {
+    fn internal(&self, pe: usize) -> usize {
+        mmap::round_up(self.control, ALIGN) + pe * INTERNAL
+    }
+    fn heap(&self, pe: usize) -> usize {
+        self.internal(self.npes) + pe * mmap::round_up(self.heap, ALIGN)
+    }
+    fn data(&self, pe: usize) -> usize {
+        self.heap(self.npes) + pe * mmap::round_up(self.data, ALIGN)
+    }
+    fn total(&self) -> usize {
+        self.data(self.npes)
+    }
+}
+
+/// Meets the other PEs and maps everybody's segments. Collective over the job.
+pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> Result<Segments, Fault> {
+    let npes = job.npes() as usize;
+    let mut notes = Vec::new();
+    let mut data = if symmetric_data { elf::writable_data() } else { None };
+    let data_len = data.map_or(0, |r| r.end - r.start);
+    job.pe(pe).publish(heap_len as u64, data_len as u64, &cpu::affinity());
+    job.meet();
+    for other in 0..job.npes() {
+        let theirs = job.pe(other).heap();
+        if theirs != heap_len as u64 {
+            return Err(Fault::Startup(format!(
+                "SHMEM_SYMMETRIC_SIZE gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
+            )));
+        }
+        if data.is_some() && job.pe(other).data() != data_len as u64 {
+            notes.push(format!(
+                "static objects are not symmetric: .data and .bss have {data_len} bytes here but {} on PE {other} \
+                 (another executable?)",
+                job.pe(other).data()
+            ));
+            data = None;
+        }
+    }
+    let layout = Layout { npes, control: job.control_bytes(), heap: heap_len, data: data_len };
+    mmap::grow(job.fd(), layout.total())?;
+    let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
+    let mine = pe as usize;
+    let heap = mmap::shared(job.fd(), layout.heap(mine), heap_len.max(mmap::PAGE), Some(HEAP_AT))?;
+    if heap as usize != HEAP_AT {
+        notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
+    }
+    if let Some(range) = data {
+        share_data(job, layout.data(mine), range)?;
+    }
+    let peers = (0..npes)
+        .map(|other| {
+            if other == mine {
+                return Peer { heap: 0, data: 0 };
+            }
+            let at = |offset: usize, base: usize| (view as usize + offset).wrapping_sub(base) as isize;
+            Peer {
+                heap: at(layout.heap(other), heap as usize),
+                data: data.map_or(0, |range| at(layout.data(other), range.start)),
+            }
+        })
+        .collect();
+    Ok(Segments {
+        peers,
+        heap_base: heap as usize,
+        heap_len,
+        data,
+        internal: view.wrapping_add(layout.internal(0)),
+        crowded: crowded(job),
+        notes,
+    })
+}
+
+impl Segments {
+    /// The translation map for a job that is all on this host. The segments must outlive it.
+    pub fn map(&self, pe: u32, check: bool) -> Map {
+        Map {
+            heap_base: self.heap_base,
+            heap_len: self.heap_len,
+            data_base: self.data.map_or(0, |r| r.start),
+            data_len: self.data.map_or(0, |r| r.end - r.start),
+            first_pe: 0,
+            local_pes: self.peers.len() as u32,
+            me: pe as i32,
+            npes: self.peers.len() as i32,
+            peers: self.peers.as_ptr(),
+            crowded: self.crowded,
+            check,
+        }
+    }
+}
+
+/// More PEs than cores that they may run on between them.
+fn crowded(job: &Job) -> bool {
+    let mut union = [0u64; cpu::MASK_WORDS];
+    for pe in 0..job.npes() {
+        for (all, one) in union.iter_mut().zip(job.pe(pe).affinity()) {
+            *all |= one;
+        }
+    }
+    job.npes() > cpu::count(&union).min(job.cpus().max(1))
+}
+
+/// Moves the executable's data pages into the job file and maps that over them.
+#[allow(unsafe_code)]
+fn share_data(job: &Job, offset: usize, range: Range) -> Result<(), Fault> {
+    let zero_len = range.end - range.zero_from;
+    mmap::copy_to_file(job.fd(), offset, range.start, range.zero_from - range.start)?;
+    match pagemap::touched(range.zero_from, zero_len) {
+        // Never-touched zero pages stay holes in the file: a large .bss costs neither time nor memory.
+        Some(touched) => {
+            for (page, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
+                let at = range.zero_from + page * mmap::PAGE;
+                mmap::copy_to_file(job.fd(), offset + (at - range.start), at, mmap::PAGE)?;
+            }
+        }
+        None => mmap::copy_to_file(job.fd(), offset + (range.zero_from - range.start), range.zero_from, zero_len)?,
+    }
+    // SAFETY: the file holds what the pages hold. Another thread that writes a static object between the copy and here
+    // would lose that write; shmem_init is called before a program starts its threads.
+    unsafe { mmap::replace_shared(job.fd(), offset, range.start, range.end - range.start)? };
+    fork_copy::arm(job.fd(), offset, range)
+}

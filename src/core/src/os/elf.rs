@@ -1,0 +1,127 @@
+//! The writable data of the main executable, as its program headers describe it.
+#![allow(unsafe_code)]
+
+use super::mmap::{PAGE, round_up};
+
+/// A page-aligned range of addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    /// First address.
+    pub start: usize,
+    /// First address behind it.
+    pub end: usize,
+    /// Pages from here on hold no bytes of the file: those that were never touched are zero.
+    pub zero_from: usize,
+}
+
+/// A segment of the executable: address, bytes in memory, bytes in the file, whether it is writable.
+#[derive(Debug, Clone, Copy)]
+pub struct Segment {
+    /// First address.
+    pub addr: usize,
+    /// Bytes in memory.
+    pub memory: usize,
+    /// Bytes that come from the file.
+    pub file: usize,
+}
+
+/// The largest range of writable pages of the executable that stays writable after relocation (`.data` and `.bss`
+/// without RELRO). `None` where it has none.
+pub fn writable_data() -> Option<Range> {
+    let mut found = Found { done: false, writable: Vec::new(), relro: Vec::new() };
+    // SAFETY: the callback only touches `found`, which outlives the call.
+    unsafe { libc::dl_iterate_phdr(Some(first_object), (&raw mut found).cast()) };
+    choose(&found.writable, &found.relro)
+}
+
+struct Found {
+    done: bool,
+    writable: Vec<Segment>,
+    relro: Vec<Segment>,
+}
+
+/// The main program is the first object that the loader reports.
+unsafe extern "C" fn first_object(info: *mut libc::dl_phdr_info, _size: usize, found: *mut libc::c_void) -> i32 {
+    // SAFETY: the loader passes a valid record, and `found` is the pointer given to dl_iterate_phdr.
+    let (info, found) = unsafe { (&*info, &mut *found.cast::<Found>()) };
+    if found.done || info.dlpi_phdr.is_null() {
+        return 1;
+    }
+    found.done = true;
+    // SAFETY: the record's array has dlpi_phnum entries.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    for header in headers {
+        let segment = Segment {
+            addr: info.dlpi_addr as usize + header.p_vaddr as usize,
+            memory: header.p_memsz as usize,
+            file: header.p_filesz as usize,
+        };
+        match header.p_type {
+            libc::PT_LOAD if header.p_flags & libc::PF_W != 0 => found.writable.push(segment),
+            libc::PT_GNU_RELRO => found.relro.push(segment),
+            _ => {}
+        }
+    }
+    1
+}
+
+/// Subtracts RELRO, joins ranges that touch, and takes the largest.
+fn choose(writable: &[Segment], relro: &[Segment]) -> Option<Range> {
+    let mut ranges: Vec<Range> = Vec::new();
+    for segment in writable {
+        let mut start = segment.addr & !(PAGE - 1);
+        let end = round_up(segment.addr + segment.memory, PAGE);
+        for protected in relro {
+            // The loader protects whole pages only, rounding the end down: what shares the last page stays writable.
+            let protected_end = (protected.addr + protected.memory) & !(PAGE - 1);
+            if protected.addr & !(PAGE - 1) <= start && protected_end > start {
+                start = protected_end.min(end);
+            }
+        }
+        let zero_from = round_up(segment.addr + segment.file, PAGE).clamp(start, end);
+        match ranges.last_mut() {
+            Some(last) if last.end >= start && end > last.end => {
+                last.end = end;
+                last.zero_from = zero_from;
+            }
+            _ if start < end => ranges.push(Range { start, end, zero_from }),
+            _ => {}
+        }
+    }
+    ranges.into_iter().max_by_key(|r| r.end - r.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seg(addr: usize, memory: usize, file: usize) -> Segment {
+        Segment { addr, memory, file }
+    }
+
+    #[test]
+    fn relro_is_left_out() {
+        let range = choose(&[seg(0x3db8, 0x9000, 0x300)], &[seg(0x3db8, 0x248, 0x248)]).unwrap();
+        assert_eq!(range, Range { start: 0x4000, end: 0xd000, zero_from: 0x5000 });
+    }
+
+    #[test]
+    fn without_relro_the_first_page_counts() {
+        let range = choose(&[seg(0x3e10, 0x10, 0x10)], &[]).unwrap();
+        assert_eq!(range, Range { start: 0x3000, end: 0x4000, zero_from: 0x4000 });
+    }
+
+    #[test]
+    fn two_segments_as_lld_makes_them() {
+        let writable = [seg(0x3000, 0x200, 0x200), seg(0x5200, 0x4000, 0x20)];
+        let range = choose(&writable, &[seg(0x3000, 0x1000, 0x200)]).unwrap();
+        assert_eq!(range, Range { start: 0x5000, end: 0xa000, zero_from: 0x6000 });
+    }
+
+    #[test]
+    fn this_program_has_data() {
+        static WITNESS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(7);
+        let range = writable_data().unwrap();
+        assert!((range.start..range.end).contains(&(WITNESS.as_ptr() as usize)));
+    }
+}

@@ -1,0 +1,177 @@
+//! Memory files and mappings.
+#![allow(unsafe_code)]
+
+use crate::base::Fault;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// `n` rounded up to a multiple of `to`, a power of two.
+pub const fn round_up(n: usize, to: usize) -> usize {
+    (n + to - 1) & !(to - 1)
+}
+
+/// The fault for the system call that just failed.
+pub fn last_error(what: &'static str) -> Fault {
+    Fault::Os { what, error: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
+}
+
+/// A new memory file, inherited by children that are started later.
+pub fn memfd(name: &std::ffi::CStr) -> Result<OwnedFd, Fault> {
+    // SAFETY: the name is a valid C string; the result is checked before it is owned.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), 0) };
+    if fd < 0 {
+        return Err(last_error("memfd_create"));
+    }
+    // SAFETY: fd was just created and is owned by no one else.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Makes a file at least `bytes` long; pages that are never written cost nothing.
+pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: stat is writable; fd is only looked up.
+    if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
+        return Err(last_error("fstat of the job's memory file"));
+    }
+    // SAFETY: fstat succeeded and filled it.
+    let size = unsafe { stat.assume_init() }.st_size;
+    if size as u64 >= bytes as u64 {
+        return Ok(());
+    }
+    // SAFETY: no memory is involved.
+    if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
+        return Err(last_error("ftruncate of the job's memory file (see the limits on file size, ulimit -f)"));
+    }
+    Ok(())
+}
+
+/// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when free.
+pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
+    if let Some(addr) = at {
+        // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
+        let p = unsafe {
+            libc::mmap(
+                addr as *mut _,
+                len,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE,
+                fd,
+                offset as libc::off_t,
+            )
+        };
+        if p as usize == addr {
+            return Ok(p.cast());
+        }
+        if p != libc::MAP_FAILED {
+            // SAFETY: p was mapped just now by this call (an old kernel took the address as a hint) and is not used.
+            unsafe { libc::munmap(p, len) };
+        }
+    }
+    // SAFETY: the kernel chooses a free range.
+    let p = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_NORESERVE,
+            fd,
+            offset as libc::off_t,
+        )
+    };
+    if p == libc::MAP_FAILED { Err(last_error("mmap of the job's memory file")) } else { Ok(p.cast()) }
+}
+
+/// Puts `len` bytes of a file from `offset` in place of the pages at `addr`.
+///
+/// # Safety
+/// The pages must hold the same bytes as the file, and nothing but those bytes may depend on the old mapping.
+pub unsafe fn replace_shared(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
+    // SAFETY: the caller vouches for the range.
+    let p = unsafe {
+        libc::mmap(
+            addr as *mut _,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_SHARED | libc::MAP_FIXED,
+            fd,
+            offset as libc::off_t,
+        )
+    };
+    if p == libc::MAP_FAILED { Err(last_error("mmap over .data and .bss")) } else { Ok(()) }
+}
+
+/// Puts private pages with the same content in place of the `len` bytes at `addr`, which show `fd` from `offset`.
+///
+/// # Safety
+/// The range must be such a mapping.
+pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
+    // SAFETY: an anonymous range of the kernel's choice.
+    let new = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE,
+            -1,
+            0,
+        )
+    };
+    if new == libc::MAP_FAILED {
+        return Err(last_error("mmap of a private copy of .data and .bss"));
+    }
+    let mut at = 0usize;
+    while at < len {
+        // Only the parts of the file that were ever written are copied; holes stay zero pages.
+        // SAFETY: lseek moves the file offset, which nothing else uses.
+        let data = unsafe { libc::lseek(fd, (offset + at) as libc::off_t, libc::SEEK_DATA) };
+        if data < 0 || data as usize >= offset + len {
+            break;
+        }
+        // SAFETY: as above.
+        let hole = unsafe { libc::lseek(fd, data, libc::SEEK_HOLE) };
+        let stop = if hole < 0 { offset + len } else { (hole as usize).min(offset + len) };
+        let mut from = data as usize;
+        while from < stop {
+            // SAFETY: the destination lies in the new range: from - offset < len.
+            let n = unsafe { libc::pread(fd, new.add(from - offset), stop - from, from as libc::off_t) };
+            if n <= 0 {
+                return Err(last_error("copy of .data and .bss"));
+            }
+            from += n as usize;
+        }
+        at = stop - offset;
+    }
+    // SAFETY: moves the copy over the shared range, which the caller vouches for.
+    let p =
+        unsafe { libc::mremap(new, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, addr as *mut libc::c_void) };
+    if p == libc::MAP_FAILED { Err(last_error("mremap of .data and .bss")) } else { Ok(()) }
+}
+
+/// Copies `len` bytes of memory from `addr` into a file at `offset`, with system calls only: AddressSanitizer's `memcpy`
+/// objects to the red zones between variables.
+pub fn copy_to_file(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
+    let mut done = 0;
+    while done < len {
+        // SAFETY: the kernel checks the source range and answers EFAULT.
+        let n = unsafe { libc::pwrite(fd, (addr + done) as *const _, len - done, (offset + done) as libc::off_t) };
+        if n <= 0 {
+            return Err(last_error("copy of .data and .bss to the job's memory file"));
+        }
+        done += n as usize;
+    }
+    Ok(())
+}
+
+/// Marks a descriptor to be closed on exec, so that programs that a PE starts do not hold the job's memory.
+pub fn close_on_exec(fd: &impl AsRawFd) {
+    // SAFETY: sets a flag of a descriptor.
+    unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
+}
+
+/// Takes ownership of a descriptor that this process inherited. `None` where it is not open.
+pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: F_GETFD only asks; the descriptor was handed to this process to own.
+    unsafe { (libc::fcntl(fd, libc::F_GETFD) >= 0).then(|| OwnedFd::from_raw_fd(fd)) }
+}

@@ -1,0 +1,10 @@
+//! The operating system: all raw system calls of the runtime are here.
+
+pub mod cpu;
+pub mod elf;
+pub mod fork;
+pub mod futex;
+pub mod mmap;
+pub mod pagemap;
+pub mod process;
+pub mod wait;

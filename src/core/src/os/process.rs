@@ -1,0 +1,53 @@
+//! This process.
+#![allow(unsafe_code)]
+
+/// Its id.
+pub fn id() -> i32 {
+    std::process::id() as i32
+}
+
+/// Asks the kernel to end this process when its parent dies, so that no PE outlives its launcher.
+pub fn end_with_parent() {
+    // SAFETY: sets an attribute of this process.
+    unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+}
+
+/// Makes stdout line-buffered where it is a pipe, so that lines reach the launcher whole and at once, and survive a kill.
+pub fn line_buffered_stdout() {
+    unsafe extern "C" {
+        static stdout: *mut libc::FILE;
+    }
+    // SAFETY: stdout is libc's own stream; setvbuf with a null buffer only changes its mode.
+    unsafe {
+        if libc::isatty(1) == 0 {
+            libc::setvbuf(stdout, std::ptr::null_mut(), libc::_IOLBF, 0);
+        }
+    }
+}
+
+/// Flushes the C library's output streams.
+pub fn flush_streams() {
+    // SAFETY: a null stream means all of them.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+}
+
+/// Ends the process at once, without exit handlers.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: does not return.
+    unsafe { libc::_exit(status) }
+}
+
+/// Runs exit handlers and ends the process.
+pub fn exit(status: i32) -> ! {
+    // SAFETY: does not return.
+    unsafe { libc::exit(status) }
+}
+
+/// Registers a function to be called with the exit status when the process ends by `exit` or a return from `main`.
+pub fn at_exit(handler: extern "C" fn(i32, *mut libc::c_void)) {
+    unsafe extern "C" {
+        fn on_exit(f: extern "C" fn(i32, *mut libc::c_void), arg: *mut libc::c_void) -> i32;
+    }
+    // SAFETY: the handler is a function of this library, which stays loaded (it is linked, or pinned by its users).
+    unsafe { on_exit(handler, std::ptr::null_mut()) };
+}

@@ -1,0 +1,82 @@
+//! How a PE waits for memory to change: spin briefly, then yield, then sleep.
+
+use super::cpu;
+use std::time::{Duration, Instant};
+
+/// Spins before the first yield where every PE has a core: about the time of a few cache-line transfers.
+const SPINS: u32 = 2000;
+/// Yields between looks at the clock.
+const YIELDS: u32 = 64;
+/// A wait of this length begins to sleep: whoever waits so long has a partner that computes.
+const PATIENCE: Duration = Duration::from_millis(20);
+const FIRST_NAP: Duration = Duration::from_micros(50);
+const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// The state of one wait.
+pub struct Backoff {
+    turns: u32,
+    spins: u32,
+    since: Option<Instant>,
+    nap: Duration,
+}
+
+impl Backoff {
+    /// `crowded`: there are more PEs than cores, so that spinning only delays the one who is waited for.
+    #[inline]
+    pub fn new(crowded: bool) -> Self {
+        Self { turns: 0, spins: if crowded { 1 } else { SPINS }, since: None, nap: FIRST_NAP }
+    }
+
+    /// One turn of waiting.
+    #[inline]
+    pub fn turn(&mut self) {
+        self.turns += 1;
+        if self.turns <= self.spins {
+            std::hint::spin_loop();
+        } else {
+            self.slow();
+        }
+    }
+
+    #[cold]
+    fn slow(&mut self) {
+        if self.turns % YIELDS != 0 {
+            cpu::yield_now();
+            return;
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        let waited = since.elapsed();
+        if waited < PATIENCE {
+            cpu::yield_now();
+        } else {
+            // From here each turn is a nap: a twentieth of the time waited so far at most.
+            self.turns -= 1;
+            std::thread::sleep(self.nap);
+            self.nap = (self.nap * 2).min(LONGEST_NAP);
+        }
+    }
+}
+
+/// Waits until `ready` gives a value.
+#[inline]
+pub fn until<R>(crowded: bool, mut ready: impl FnMut() -> Option<R>) -> R {
+    let mut backoff = Backoff::new(crowded);
+    loop {
+        if let Some(value) = ready() {
+            return value;
+        }
+        backoff.turn();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_passes_through_all_stages() {
+        let start = Instant::now();
+        until(true, || (start.elapsed() > PATIENCE + Duration::from_millis(10)).then_some(()));
+        assert!(start.elapsed() >= PATIENCE);
+    }
+}

@@ -1,0 +1,152 @@
+//! Start-up (Sections 9.1.1, 9.1.5).
+#![allow(unsafe_code)]
+
+use super::thread::{Level, set_thread};
+use super::{Process, WORLD, exit, map, report, state, world};
+use crate::base::{Fault, env};
+use crate::bootstrap::{self, job::PeState};
+use crate::collectives;
+use crate::memory::heap::Heap;
+use crate::memory::segments;
+use crate::os::process;
+use crate::team::{Config, Team, World};
+use std::os::fd::{IntoRawFd, RawFd};
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+
+/// What an initialization tells its caller, who attaches the profile at the first one.
+#[derive(Debug, Clone, Copy)]
+pub struct Start {
+    /// Whether this was the first of the process.
+    pub first: bool,
+    /// The profile segment that the launcher holds; this process owns the descriptor.
+    pub profile_fd: Option<RawFd>,
+    /// This PE.
+    pub pe: i32,
+    /// PEs of the job.
+    pub npes: i32,
+    /// Lowest PE of this host.
+    pub first_local_pe: i32,
+    /// PEs of this host.
+    pub local_pes: u32,
+    /// Profile level asked for; 0 is off.
+    pub profile_level: i32,
+    /// Thread level in force.
+    pub provided: i32,
+}
+
+/// Initializes the library, or counts one more initialization; collective over the job.
+pub fn init() -> Result<Start, Fault> {
+    init_thread(Level::Single as i32)
+}
+
+/// As [`init`], with a thread level ([`Level`]).
+pub fn init_thread(requested: i32) -> Result<Start, Fault> {
+    let mut state = state();
+    state.nesting += 1;
+    let provided = set_thread(requested);
+    let mut result = Start {
+        first: false,
+        profile_fd: None,
+        pe: map().me,
+        npes: map().npes,
+        first_local_pe: map().first_pe,
+        local_pes: map().local_pes,
+        profile_level: 0,
+        provided,
+    };
+    match (state.nesting, state.process) {
+        (1, None) => {
+            result.first = true;
+            let process = start(&mut result)?;
+            state.process = Some(process);
+            process.job.meet();
+            process.job.pe(process.pe).set_state(PeState::Initialized);
+            drop(state);
+            process::at_exit(exit::at_exit);
+        }
+        (1, Some(process)) => {
+            drop(state);
+            // Initialized again after the last finalize: a fresh heap at the same place.
+            collectives::sync_all(world())?;
+            process.heap.clear();
+            process.job.pe(process.pe).set_state(PeState::Initialized);
+            collectives::sync_all(world())?;
+        }
+        _ => {
+            drop(state);
+            collectives::barrier_all(world())?;
+        }
+    }
+    Ok(result)
+}
+
+fn start(result: &mut Start) -> Result<&'static Process, Fault> {
+    let heap_len = env::symmetric_size()?;
+    let symmetric_data = env::static_segment()?;
+    let profile_level = env::profile_level()?;
+    let check = env::is_set("DEBUG");
+    let launch = bootstrap::find()?;
+    if launch.launched {
+        process::line_buffered_stdout();
+    }
+    if launch.pe == 0 {
+        report::at_start();
+    }
+    let (job, pe) = (launch.job, launch.pe);
+    let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
+    let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
+    let segments: &'static segments::Segments = Box::leak(Box::new(segments));
+    if check {
+        for note in &segments.notes {
+            eprintln!("pellucid: PE {pe}: {note}");
+        }
+    }
+    let npes = job.npes() as i32;
+    let (me, internal) = (pe as i32, segments.internal.cast_const());
+    let range = (0, 1, npes);
+    let world = World {
+        map: segments.map(pe, check),
+        world: Team::new(internal, 0, range, me, Config::default()),
+        shared: Team::new(internal, 1, range, me, Config::default()),
+        internal,
+        made: Mutex::new(Vec::new()),
+    };
+    // Ids of the two teams that are always there.
+    world.world.mine().ids[0].store(0b11, Ordering::Release);
+    // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing to
+    // pass to a routine that would read it.
+    unsafe { WORLD.0.get().write(world) };
+    let heap = Heap::new(segments.heap_base, segments.heap_len);
+    let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
+    let map = super::map();
+    result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
+    result.pe = map.me;
+    result.npes = map.npes;
+    result.first_local_pe = map.first_pe;
+    result.local_pes = map.local_pes;
+    result.profile_level = profile_level;
+    Ok(process)
+}
+
+/// Whether an initialization is without its finalize.
+pub fn query_initialized() -> bool {
+    state().nesting > 0
+}
+
+/// Initializations without their finalize.
+pub fn uses() -> u32 {
+    state().nesting
+}
+
+/// This PE.
+#[inline]
+pub fn my_pe() -> Result<i32, Fault> {
+    map().ready().map(|()| map().me)
+}
+
+/// PEs of the job.
+#[inline]
+pub fn n_pes() -> Result<i32, Fault> {
+    map().ready().map(|()| map().npes)
+}

@@ -1,0 +1,22 @@
+//! What the library prints at start-up when asked, and warnings about the environment.
+
+use crate::base::env;
+
+/// Version line.
+pub fn version_line() -> String {
+    format!("Pellucid {}, OpenSHMEM 1.6", env!("CARGO_PKG_VERSION"))
+}
+
+/// Prints what `SHMEM_VERSION` and `SHMEM_INFO` ask for, on standard output, and warns of misspelt variables.
+pub fn at_start() {
+    if env::is_set("VERSION") {
+        println!("{}", version_line());
+    }
+    if env::is_set("INFO") {
+        print!("{}\n{}", version_line(), env::info());
+    }
+    let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    for (given, nearest) in env::near_misses(names) {
+        eprintln!("pellucid: warning: environment variable {given} is not known; did you mean {nearest}?");
+    }
+}

@@ -1,0 +1,31 @@
+//! Thread levels (Section 9.2). The library supports every level at no cost, so it provides what is asked for.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// `SHMEM_THREAD_*`, in increasing order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Level {
+    /// One thread.
+    Single = 0,
+    /// Only the main thread calls the library.
+    Funneled = 1,
+    /// One thread at a time.
+    Serialized = 2,
+    /// Any thread at any time.
+    Multiple = 3,
+}
+
+static PROVIDED: AtomicI32 = AtomicI32::new(Level::Single as i32);
+
+/// Sets the level in force and gives it: the one asked for, clipped to those that exist.
+pub fn set_thread(requested: i32) -> i32 {
+    let level = requested.clamp(Level::Single as i32, Level::Multiple as i32);
+    PROVIDED.store(level, Ordering::Relaxed);
+    level
+}
+
+/// The level in force.
+pub fn query_thread() -> i32 {
+    PROVIDED.load(Ordering::Relaxed)
+}

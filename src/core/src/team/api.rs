@@ -1,0 +1,111 @@
+//! Queries of teams (Sections 9.4.1 to 9.4.5, 9.1.10, 9.5.2).
+#![allow(unsafe_code)]
+
+use super::{Config, Handle, NUM_CONTEXTS, World, context_of, forget_context};
+use crate::base::Fault;
+use crate::context::Ctx;
+use std::ffi::c_void;
+
+/// This PE's number in a team; -1 for `SHMEM_TEAM_INVALID`.
+#[inline]
+pub fn my_pe(w: &World, team: Handle) -> Result<i32, Fault> {
+    w.map.ready()?;
+    Ok(w.team(team)?.map_or(-1, |t| t.me))
+}
+
+/// Members of a team; -1 for `SHMEM_TEAM_INVALID`.
+#[inline]
+pub fn n_pes(w: &World, team: Handle) -> Result<i32, Fault> {
+    w.map.ready()?;
+    Ok(w.team(team)?.map_or(-1, |t| t.size))
+}
+
+/// Writes the fields of a team's configuration that `mask` names. Gives 0, or -1 for an invalid team or mask.
+pub fn get_config(w: &World, team: Handle, mask: i64, config: *mut Config) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(-1);
+    };
+    if mask & !NUM_CONTEXTS != 0 {
+        return Ok(-1);
+    }
+    if mask & NUM_CONTEXTS != 0 {
+        if config.is_null() {
+            return Err(Fault::Null { arg: "config", count: 1 });
+        }
+        // SAFETY: not null; the caller vouches for a structure there.
+        unsafe { (*config).num_contexts = team.config.num_contexts };
+    }
+    Ok(0)
+}
+
+/// The number in `dest` of PE `src_pe` of `src`; -1 where there is none.
+pub fn translate_pe(w: &World, src: Handle, src_pe: i32, dest: Handle) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let (Some(src), Some(dest)) = (w.team(src)?, w.team(dest)?) else {
+        return Ok(-1);
+    };
+    if src_pe as u32 >= src.size as u32 {
+        return Ok(-1);
+    }
+    Ok(dest.rank_of(src.world(src_pe)).unwrap_or(-1))
+}
+
+/// Where this PE can reach `dest` of a team's PE by load and store; null where it cannot.
+pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result<*mut c_void, Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(team)? else {
+        return Ok(std::ptr::null_mut());
+    };
+    if pe as u32 >= team.size as u32 {
+        return Err(Fault::BadPe { arg: "pe", pe: pe.into(), npes: team.size.into() });
+    }
+    Ok(w.map.remote("dest", dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
+}
+
+/// Makes a context on a team. Gives 0; nonzero, and `SHMEM_CTX_INVALID`, for an invalid team.
+pub fn create_ctx(w: &World, team: Handle, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> {
+    w.map.ready()?;
+    if ctx.is_null() {
+        return Err(Fault::Null { arg: "ctx", count: 1 });
+    }
+    let (value, status) = match w.team(team)? {
+        Some(t) if options & !7 == 0 => (context_of(t, team, options), 0),
+        _ => (Ctx::INVALID, -1),
+    };
+    // SAFETY: not null; the caller vouches for a handle there.
+    unsafe { ctx.write(value) };
+    Ok(status)
+}
+
+/// Makes a context on the world (Section 9.5.1).
+pub fn ctx_create(w: &World, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> {
+    create_ctx(w, Handle::WORLD, options, ctx)
+}
+
+/// Completes and ends a context (Section 9.5.3).
+pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
+    crate::context::order::quiet(&w.map, ctx)?;
+    if let Ok(context) = ctx.context()
+        && let Ok(Some(team)) = w.team(Handle(context.team() as *const _))
+    {
+        forget_context(team, ctx);
+    }
+    ctx.destroy()
+}
+
+/// The team of a context (Section 9.5.4). Gives 0; nonzero, and `SHMEM_TEAM_INVALID`, for an invalid context.
+pub fn ctx_get_team(w: &World, ctx: Ctx, team: *mut Handle) -> Result<i32, Fault> {
+    w.map.ready()?;
+    if team.is_null() {
+        return Err(Fault::Null { arg: "team", count: 1 });
+    }
+    let (value, status) = match ctx {
+        Ctx::INVALID => (Handle::INVALID, -1),
+        Ctx::DEFAULT => (Handle::WORLD, 0),
+        _ => (Handle(ctx.context()?.team() as *const _), 0),
+    };
+    // SAFETY: not null; the caller vouches for a handle there.
+    unsafe { team.write(value) };
+    Ok(status)
+}

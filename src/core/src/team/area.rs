@@ -1,0 +1,53 @@
+//! A team's internal area on one PE: the words by which collectives meet. It lies in the job's memory file, so that every
+//! member reads and writes the areas of all others directly.
+
+use std::sync::atomic::AtomicU64;
+
+/// Bytes of an area.
+pub const AREA: usize = 4096;
+/// Teams a PE can be in at a time, with the world and the shared team.
+pub const TEAMS: usize = 1024;
+/// Collectives whose posts can stand side by side.
+pub const RING: usize = 8;
+/// Rounds of a dissemination barrier: enough for 2^24 PEs.
+pub const ROUNDS: usize = 24;
+/// 8-byte words that fit into a post beside its tag and signature.
+pub const WORDS: usize = 6;
+
+/// A word with a cache line of its own.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Line(pub AtomicU64);
+
+/// What a PE shows the others at the start of a collective: one cache line.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Post {
+    /// Number of the collective; written last.
+    pub tag: AtomicU64,
+    /// Which collective and how large, to find PEs that call different ones.
+    pub signature: AtomicU64,
+    /// Small contributions.
+    pub words: [AtomicU64; WORDS],
+}
+
+/// The area.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Area {
+    /// Dissemination barrier: written by the partner of each round.
+    pub rounds: [Line; ROUNDS],
+    /// Counting barrier (on the team's PE 0): arrivals, and the barrier that was completed last.
+    pub arrived: Line,
+    /// See [`Self::arrived`].
+    pub released: Line,
+    /// Collectives with posts that this PE has finished.
+    pub done: Line,
+    /// Posts by number of the collective.
+    pub posts: [Post; RING],
+    /// Which team ids this PE has in use; meaningful in the world's area only.
+    pub ids: [AtomicU64; TEAMS / 64],
+}
+
+const _: () = assert!(size_of::<Area>() <= AREA);
+const _: () = assert!(AREA * TEAMS <= crate::memory::segments::INTERNAL);

@@ -1,0 +1,223 @@
+//! Teams (Section 9.4): handles, the world, translation of PE numbers.
+//!
+//! Every team that the specification can make is a strided range of the world's PEs, so a team is three numbers, an
+//! internal area of its own and its place in it.
+#![allow(unsafe_code)]
+
+mod api;
+pub mod area;
+mod meet;
+mod split;
+
+pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
+pub use meet::meet;
+pub use split::{destroy, split_2d, split_strided};
+
+use crate::base::Fault;
+use crate::context::Ctx;
+use crate::memory::Map;
+use crate::memory::segments::INTERNAL;
+use area::{AREA, Area};
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const LIVE: u64 = u64::from_le_bytes(*b"PLCDteam");
+
+/// `shmem_team_t`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Handle(pub(crate) *const Team);
+
+impl Handle {
+    /// `SHMEM_TEAM_INVALID`.
+    pub const INVALID: Self = Self(std::ptr::null());
+    /// `SHMEM_TEAM_WORLD`.
+    pub const WORLD: Self = Self(1 as *const Team);
+    /// `SHMEM_TEAM_SHARED`.
+    pub const SHARED: Self = Self(2 as *const Team);
+}
+
+/// `shmem_team_config_t`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Config {
+    /// Contexts that the program means to have at a time.
+    pub num_contexts: i32,
+}
+
+/// `SHMEM_TEAM_NUM_CONTEXTS`.
+pub const NUM_CONTEXTS: i64 = 1;
+
+/// A team, as one of its members sees it.
+#[derive(Debug)]
+pub struct Team {
+    mark: AtomicU64,
+    /// Which of the internal areas is its own; the same on all members.
+    pub id: usize,
+    /// World number of its PE 0, distance between members, members.
+    pub start: i32,
+    /// See [`Self::start`].
+    pub stride: i32,
+    /// See [`Self::start`].
+    pub size: i32,
+    /// This PE's number in the team.
+    pub me: i32,
+    config: Config,
+    /// Contexts made from this team that live: they end with it (Section 9.4.8).
+    contexts: Mutex<Vec<usize>>,
+    /// Address of world PE 0's copy of this team's area.
+    areas: *const u8,
+    /// What collectives have done so far.
+    pub progress: Progress,
+}
+
+/// Counters of this PE on one team. Collectives on a team do not run concurrently (Section 9.10), so plain cells do.
+#[derive(Debug)]
+pub struct Progress {
+    /// Barriers and syncs begun.
+    pub barriers: Cell<u64>,
+    /// Collectives begun that use posts.
+    pub posts: Cell<u64>,
+    /// Every member is known to have finished this many of them.
+    pub all_done: Cell<u64>,
+}
+
+// SAFETY: the cells are used by collectives only, which a program must not run concurrently on one team; the rest is
+// constant, atomic or behind a mutex.
+unsafe impl Sync for Team {}
+// SAFETY: as above.
+unsafe impl Send for Team {}
+
+impl Team {
+    /// A team whose areas are clean on every member.
+    pub const fn new(internal: *const u8, id: usize, range: (i32, i32, i32), me: i32, config: Config) -> Self {
+        let (start, stride, size) = range;
+        Self {
+            mark: AtomicU64::new(LIVE),
+            id,
+            start,
+            stride,
+            size,
+            me,
+            config,
+            contexts: Mutex::new(Vec::new()),
+            areas: internal.wrapping_add(id * AREA),
+            progress: Progress { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) },
+        }
+    }
+
+    /// World number of a member. `pe` is in range.
+    #[inline(always)]
+    pub fn world(&self, pe: i32) -> i32 {
+        self.start + self.stride * pe
+    }
+
+    /// A member's number from its world number.
+    pub fn rank_of(&self, world: i32) -> Option<i32> {
+        let offset = world - self.start;
+        if self.size == 1 || self.stride == 0 {
+            return (offset == 0).then_some(0);
+        }
+        let rank = offset / self.stride;
+        (offset % self.stride == 0 && (rank as u32) < self.size as u32).then_some(rank)
+    }
+
+    /// A member's internal area of this team.
+    #[inline(always)]
+    pub fn area(&self, pe: i32) -> &Area {
+        debug_assert!((pe as u32) < self.size as u32);
+        // SAFETY: the areas of all PEs of the host are mapped, INTERNAL bytes apart; all of their fields are atomic.
+        unsafe { &*self.areas.wrapping_add(self.world(pe) as usize * INTERNAL).cast() }
+    }
+
+    /// This PE's internal area of this team.
+    #[inline(always)]
+    pub fn mine(&self) -> &Area {
+        self.area(self.me)
+    }
+}
+
+/// What exists while the library is initialized: the map and the teams.
+#[derive(Debug)]
+#[repr(C)]
+pub struct World {
+    /// Address translation.
+    pub map: Map,
+    /// `SHMEM_TEAM_WORLD`.
+    pub world: Team,
+    /// `SHMEM_TEAM_SHARED`: its own team, though all PEs of this host are in it.
+    pub shared: Team,
+    /// PE 0's internal area; the others' follow.
+    pub internal: *const u8,
+    /// Live teams that the program made, to tell stale handles.
+    pub made: Mutex<Vec<usize>>,
+}
+
+// SAFETY: the map is constant once published, the teams are Sync, the areas atomic.
+unsafe impl Sync for World {}
+// SAFETY: as above.
+unsafe impl Send for World {}
+
+/// Transfers need the map only.
+impl std::ops::Deref for World {
+    type Target = Map;
+
+    #[inline(always)]
+    fn deref(&self) -> &Map {
+        &self.map
+    }
+}
+
+impl World {
+    /// The world of a process that is not initialized: its map refuses everything.
+    pub const EMPTY: Self = Self {
+        map: Map::EMPTY,
+        world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
+        shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
+        internal: std::ptr::null(),
+        made: Mutex::new(Vec::new()),
+    };
+
+    /// The team behind a handle. `None` for `SHMEM_TEAM_INVALID`.
+    #[inline(always)]
+    pub fn team(&self, handle: Handle) -> Result<Option<&Team>, Fault> {
+        match handle.0 as usize {
+            1 => Ok(Some(&self.world)),
+            0 => Ok(None),
+            2 => Ok(Some(&self.shared)),
+            _ => self.made_team(handle).map(Some),
+        }
+    }
+
+    /// As [`Self::team`], where a team must be given.
+    #[inline(always)]
+    pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
+        self.team(handle)?.ok_or(Fault::BadTeam { handle: 0 })
+    }
+
+    fn made_team(&self, handle: Handle) -> Result<&Team, Fault> {
+        let bad = Fault::BadTeam { handle: handle.0 as usize };
+        if (handle.0 as usize) < 4096 || !handle.0.is_aligned() {
+            return Err(bad);
+        }
+        if self.map.check && !self.made.lock().is_ok_and(|made| made.contains(&(handle.0 as usize))) {
+            return Err(bad);
+        }
+        // SAFETY: handles come from split; destroyed teams stay allocated (`split::SPARE`), so a stale one reads as dead.
+        let team = unsafe { &*handle.0 };
+        if team.mark.load(Ordering::Acquire) == LIVE { Ok(team) } else { Err(bad) }
+    }
+}
+
+/// Context creation on a team: numbers are the team's.
+pub(crate) fn context_of(team: &Team, handle: Handle, options: i64) -> Ctx {
+    let ctx = Ctx::create(team.start, team.stride, team.size, options, handle.0 as usize);
+    team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ctx.bits());
+    ctx
+}
+
+/// A program destroys a context: its team need not remember it.
+pub(crate) fn forget_context(team: &Team, ctx: Ctx) {
+    team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|c| *c != ctx.bits());
+}

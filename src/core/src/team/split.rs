@@ -1,0 +1,233 @@
+//! Making and ending teams (Sections 9.4.6 to 9.4.8).
+#![allow(unsafe_code)]
+
+use super::area::{AREA, Area, TEAMS};
+use super::{Config, Handle, LIVE, NUM_CONTEXTS, Team, World};
+use crate::base::Fault;
+use crate::context::Ctx;
+use crate::memory::segments::INTERNAL;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Teams that were destroyed: their memory is used again and never unmapped, so that a stale handle is read safely.
+static SPARE: std::sync::Mutex<Vec<usize>> = std::sync::Mutex::new(Vec::new());
+
+/// A team to be made: strided in its parent.
+#[derive(Clone, Copy)]
+struct Wanted {
+    start: i32,
+    stride: i32,
+    size: i32,
+    config: Config,
+}
+
+/// `shmem_team_split_strided`. Gives 0, or nonzero where the arguments describe no team; collective over the parent.
+#[allow(clippy::too_many_arguments)] // the specification's own list
+pub fn split_strided(
+    w: &World,
+    parent: Handle,
+    start: i32,
+    stride: i32,
+    size: i32,
+    config: *const Config,
+    mask: i64,
+    new_team: *mut Handle,
+) -> Result<i32, Fault> {
+    let Some((parent, config)) = begin(w, parent, config, mask, new_team)? else {
+        return Ok(-1);
+    };
+    // A stride of 0 makes a team of one PE only.
+    let last = i64::from(start) + i64::from(stride) * (i64::from(size) - 1);
+    let inside = |pe: i64| (0..i64::from(parent.size)).contains(&pe);
+    if size < 1 || !inside(start.into()) || !inside(last) || (stride == 0 && size != 1) {
+        // Every member sees the same arguments and leaves here.
+        return Ok(-1);
+    }
+    let team = make(w, parent, &[Wanted { start, stride, size, config }]);
+    finish(team, new_team)
+}
+
+/// `shmem_team_split_2d`: rows of `xrange` PEs, the last one possibly shorter, and columns across them.
+#[allow(clippy::too_many_arguments)]
+pub fn split_2d(
+    w: &World,
+    parent: Handle,
+    xrange: i32,
+    xaxis_config: *const Config,
+    xaxis_mask: i64,
+    xaxis_team: *mut Handle,
+    yaxis_config: *const Config,
+    yaxis_mask: i64,
+    yaxis_team: *mut Handle,
+) -> Result<i32, Fault> {
+    let x = begin(w, parent, xaxis_config, xaxis_mask, xaxis_team)?;
+    let y = begin(w, parent, yaxis_config, yaxis_mask, yaxis_team)?;
+    let (Some((parent, x_config)), Some((_, y_config))) = (x, y) else {
+        return Ok(-1);
+    };
+    if xrange < 1 {
+        return Ok(-1);
+    }
+    let xrange = xrange.min(parent.size);
+    let rows: Vec<Wanted> = (0..parent.size)
+        .step_by(xrange as usize)
+        .map(|start| Wanted { start, stride: 1, size: xrange.min(parent.size - start), config: x_config })
+        .collect();
+    let columns: Vec<Wanted> = (0..xrange)
+        .map(|start| Wanted {
+            start,
+            stride: xrange,
+            size: (parent.size - start + xrange - 1) / xrange,
+            config: y_config,
+        })
+        .collect();
+    let row = make(w, parent, &rows);
+    let column = make(w, parent, &columns);
+    Ok(finish(row, xaxis_team)? | finish(column, yaxis_team)?)
+}
+
+/// `shmem_team_destroy`: collective over the team; ends the contexts that were made from it.
+pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
+    w.map.ready()?;
+    let Some(team) = w.team(handle)? else {
+        return Ok(());
+    };
+    if handle == Handle::WORLD || handle == Handle::SHARED {
+        return Err(Fault::BadValue {
+            arg: "team",
+            value: handle.0 as i64,
+            expected: "a team that split_strided or split_2d made",
+        });
+    }
+    // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
+    super::meet(team, w.map.crowded);
+    team.mark.store(0, Ordering::Release);
+    for ctx in std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)) {
+        // One that the program destroyed itself, as it must destroy private ones, is dead already.
+        let _ = Ctx::from_bits(ctx).destroy_of(handle.0 as usize);
+    }
+    w.made.lock().unwrap_or_else(PoisonError::into_inner).retain(|t| *t != handle.0 as usize);
+    release_id(w, team.id);
+    SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(handle.0 as usize);
+    Ok(())
+}
+
+/// Checks what all splits share and sets the result to `SHMEM_TEAM_INVALID`. `None`: an invalid parent or mask.
+fn begin<'w>(
+    w: &'w World,
+    parent: Handle,
+    config: *const Config,
+    mask: i64,
+    new_team: *mut Handle,
+) -> Result<Option<(&'w Team, Config)>, Fault> {
+    w.map.ready()?;
+    if new_team.is_null() {
+        return Err(Fault::Null { arg: "new_team", count: 1 });
+    }
+    // SAFETY: not null; the caller vouches for a handle there.
+    unsafe { new_team.write(Handle::INVALID) };
+    let Some(parent) = w.team(parent)? else {
+        return Ok(None);
+    };
+    if mask & !NUM_CONTEXTS != 0 {
+        return Ok(None);
+    }
+    let mut wanted = Config::default();
+    if mask & NUM_CONTEXTS != 0 {
+        if config.is_null() {
+            return Err(Fault::Null { arg: "config", count: 1 });
+        }
+        // SAFETY: not null; the caller vouches for a structure there.
+        wanted.num_contexts = unsafe { (*config).num_contexts };
+        if wanted.num_contexts < 0 {
+            return Ok(None);
+        }
+    }
+    Ok(Some((parent, wanted)))
+}
+
+/// What a member of the parent gets: its new team, nothing, or no room for one more.
+enum Made {
+    Member(Handle),
+    Outside,
+    NoRoom,
+}
+
+fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
+    match made {
+        Made::Member(handle) => {
+            // SAFETY: checked by begin.
+            unsafe { new_team.write(handle) };
+            Ok(0)
+        }
+        Made::Outside => Ok(0),
+        Made::NoRoom => Ok(-1),
+    }
+}
+
+/// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
+fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
+    // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
+    super::meet(parent, w.map.crowded);
+    let id = common_free_id(w, parent);
+    let mine = wanted.iter().find_map(|t| {
+        let offset = parent.me - t.start;
+        let rank = if t.stride == 0 { 0 } else { offset / t.stride };
+        (offset == rank * t.stride && (rank as u32) < t.size as u32).then_some((t, rank))
+    });
+    if let (Some(id), Some(_)) = (id, mine) {
+        // A clean area before anyone can write to it: members do so after the second meeting only.
+        clean(w, id);
+    }
+    super::meet(parent, w.map.crowded);
+    let Some(id) = id else { return Made::NoRoom };
+    let Some((t, rank)) = mine else {
+        return Made::Outside;
+    };
+    take_id(w, id);
+    let range = (parent.world(t.start), parent.stride * t.stride, t.size);
+    let team = Team::new(w.internal, id, range, rank, t.config);
+    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let at = match spare {
+        Some(at) => {
+            let at = at as *mut Team;
+            // SAFETY: a destroyed team that nothing refers to any more; its mark is the last field to be set.
+            unsafe {
+                std::ptr::drop_in_place(at);
+                at.write(team);
+            }
+            at
+        }
+        None => Box::into_raw(Box::new(team)),
+    };
+    // SAFETY: written above.
+    unsafe { (*at).mark.store(LIVE, Ordering::Release) };
+    w.made.lock().unwrap_or_else(PoisonError::into_inner).push(at as usize);
+    Made::Member(Handle(at))
+}
+
+/// The lowest team id that no member has in use.
+fn common_free_id(w: &World, parent: &Team) -> Option<usize> {
+    (0..TEAMS / 64).find_map(|word| {
+        let used = (0..parent.size)
+            .map(|pe| w.world.area(parent.world(pe)).ids[word].load(Ordering::Acquire))
+            .fold(0, |all, one| all | one);
+        (used != u64::MAX).then(|| word * 64 + used.trailing_ones() as usize)
+    })
+}
+
+fn take_id(w: &World, id: usize) {
+    w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel);
+}
+
+fn release_id(w: &World, id: usize) {
+    w.world.mine().ids[id / 64].fetch_and(!(1 << (id % 64)), Ordering::AcqRel);
+}
+
+/// Zeroes this PE's area of a team id.
+fn clean(w: &World, id: usize) {
+    let area = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * AREA).cast::<AtomicU64>();
+    // SAFETY: the areas of a PE follow each other, AREA bytes apart, and consist of words; no one uses this one now.
+    let words = unsafe { std::slice::from_raw_parts(area, size_of::<Area>() / 8) };
+    words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+}

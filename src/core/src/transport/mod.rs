@@ -1,0 +1,3 @@
+//! How bytes reach another PE. A PE pair on one host uses [`shm`].
+
+pub mod shm;

@@ -1,0 +1,78 @@
+//! What can be wrong with a profile directory.
+
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a profile, or a part of it, could not be read. Every message names the file.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The directory does not exist.
+    Missing(PathBuf),
+    /// The path is not a directory.
+    NotADirectory(PathBuf),
+    /// The directory has no profile in it.
+    NotAProfile(PathBuf),
+    /// The system refused.
+    Io(PathBuf, io::Error),
+    /// Written by another version.
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The version this build reads.
+        expected: u32,
+    },
+    /// The file ends too early.
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Where it ends, in bytes.
+        offset: u64,
+        /// What should be there.
+        wanted: &'static str,
+    },
+    /// The contents make no sense.
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Where, in bytes.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Missing(path) => write!(f, "{}: no such directory", path.display()),
+            ReadError::NotADirectory(path) => {
+                write!(f, "{}: not a directory; a profile is the directory that `oshrun --profile` writes", path.display())
+            }
+            ReadError::NotAProfile(path) => write!(
+                f,
+                "{}: not a profile: it has neither job.json nor pe-*.prof; `oshrun --profile` writes such a directory",
+                path.display()
+            ),
+            ReadError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            ReadError::Version { path, found, expected } => {
+                write!(f, "{}: written by version {found} of the format, this oshprof reads version {expected}", path.display())
+            }
+            ReadError::Truncated { path, offset, wanted } => {
+                write!(f, "{}: truncated at offset {offset}, where {wanted} should be", path.display())
+            }
+            ReadError::Corrupt { path, offset, what } => write!(f, "{}: corrupt at offset {offset}: {what}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for ReadError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReadError::Io(_, error) => Some(error),
+            _ => None,
+        }
+    }
+}

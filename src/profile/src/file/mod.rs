@@ -1,0 +1,47 @@
+//! The profile directory: what a job leaves behind.
+//!
+//! ```text
+//! DIR/job.json        the job: one JSON object
+//! DIR/pe-00000.prof   one binary file per PE
+//! ```
+//!
+//! `job.json` has the members `format` (`"pellucid-profile"`), `version` (1), `program`, `arguments`, `directory`, `host`,
+//! `pes`, `start_realtime_ns`, `wall_ns`, `exit_status` (number or null) and `files`, an array of `{pe, file}`. PEs that never
+//! attached have no file. It is written last: a directory without it was not finished.
+//!
+//! A PE file is little-endian and begins with the eight bytes `PELLPEPF` and a `u32` version (1). Sections follow, each
+//! `u32` tag, `u32` length, payload, `u32` CRC-32 of tag, length and payload:
+//!
+//! | tag | payload |
+//! |---|---|
+//! | 1 | the PE: see `encode::pe` |
+//! | 2 | one routine: see `encode::routine` |
+//! | 3 | end: `u32` number of routine sections before it |
+//!
+//! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
+//! its name and the offset; what was read before is kept, as are the other files.
+
+mod cursor;
+mod decode;
+mod directory;
+mod encode;
+mod error;
+
+#[cfg(test)]
+mod tests;
+
+pub use directory::{Loaded, read, write};
+pub use error::ReadError;
+
+/// First eight bytes of a PE file.
+const MAGIC: [u8; 8] = *b"PELLPEPF";
+/// Version of the directory and its files.
+pub const VERSION: u32 = 1;
+/// `format` in `job.json`.
+const FORMAT: &str = "pellucid-profile";
+/// Name of the job's file.
+const JOB_FILE: &str = "job.json";
+
+const TAG_PE: u32 = 1;
+const TAG_ROUTINE: u32 = 2;
+const TAG_END: u32 = 3;

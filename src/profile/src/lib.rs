@@ -1,0 +1,35 @@
+//! The profile of Pellucid.
+//!
+//! A PE records what it does into a fixed-size shared-memory segment that the launcher holds, with plain stores by the
+//! thread that owns the memory. Whoever maps the segment can read it at any time: while the job runs, when it hangs, and
+//! after a PE was killed.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`op`] | one row per C routine: name, class, section, how it is timed |
+//! | [`arm`] | the flag bytes that each entry point tests: the only cost of a profile that is off |
+//! | [`clock`] | time stamps and their scale |
+//! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
+//! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
+//! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
+//! | `file` | the profile directory (feature `report`) |
+//! | `report` | text and JSON reports (feature `report`) |
+//!
+//! This crate knows nothing of the runtime. Without features it depends on libc only.
+#![deny(unsafe_code)]
+
+pub mod arm;
+pub mod clock;
+#[cfg(feature = "report")]
+pub mod file;
+pub mod histogram;
+pub mod model;
+pub mod op;
+pub mod recorder;
+#[cfg(feature = "report")]
+pub mod report;
+pub mod segment;
+pub mod size;
+pub mod snapshot;
+

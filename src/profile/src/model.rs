@@ -1,0 +1,280 @@
+//! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
+
+use crate::histogram::Histogram;
+use crate::op::Class;
+use crate::size::DISTANCES;
+
+/// The profile of a job.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Profile {
+    /// The job as a whole.
+    pub job: Job,
+    /// Its PEs, by world number. PEs that never attached are missing.
+    pub pes: Vec<Pe>,
+}
+
+/// The job as a whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Job {
+    /// Program, as given to the launcher.
+    pub program: String,
+    /// Its arguments, separated by spaces.
+    pub arguments: String,
+    /// Directory it was started in.
+    pub directory: String,
+    /// Host of the launcher.
+    pub host: String,
+    /// PEs of the job.
+    pub npes: u32,
+    /// Start in nanoseconds since 1970.
+    pub start_realtime_ns: u64,
+    /// Time from the start of the launcher to the end of the last PE, in nanoseconds.
+    pub wall_ns: u64,
+    /// Exit status of the job; `None` while it runs.
+    pub exit_status: Option<i32>,
+}
+
+/// How a PE ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// It had not ended when the numbers were read, or nobody knows.
+    #[default]
+    Unknown,
+    /// It exited with this status.
+    Exited(i32),
+    /// It was ended by this signal.
+    Killed(i32),
+}
+
+/// How far a PE came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Progress {
+    /// It began to initialize.
+    #[default]
+    Attached,
+    /// It finished initialization.
+    Initialized,
+    /// It finished finalization.
+    Finalized,
+}
+
+/// The last operation of a PE that did not finalize.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastOp {
+    /// C name of the routine.
+    pub routine: String,
+    /// `Some(true)`: it was inside; `Some(false)`: the routine had returned; `None`: not recorded.
+    pub inside: Option<bool>,
+    /// World number of the peer, where the call had one.
+    pub peer: Option<u32>,
+    /// Nanoseconds from entering the routine to the end of the PE, where recorded.
+    pub since_ns: Option<u64>,
+}
+
+/// One PE.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pe {
+    /// World number.
+    pub pe: u32,
+    /// Process id.
+    pub pid: u32,
+    /// Its host.
+    pub host: String,
+    /// How far it came.
+    pub progress: Progress,
+    /// How it ended.
+    pub end: End,
+    /// Start of recording, in nanoseconds since the job's start.
+    pub start_ns: u64,
+    /// End of initialization on the same time line; 0 when it did not get there.
+    pub init_ns: u64,
+    /// Begin of finalization; 0 when it did not get there.
+    pub finalize_ns: u64,
+    /// End of the PE's run: end of finalization, or its death, or the time of reading.
+    pub end_ns: u64,
+    /// Highest profiling level in force.
+    pub level: i32,
+    /// How often the program changed the level: its profile covers only part of its run.
+    pub level_changes: u32,
+    /// Threads that recorded something.
+    pub threads: u32,
+    /// Calls of threads that found no slot of their own (counted and timed exactly, at a higher cost).
+    pub shared_calls: u64,
+    /// Routines whose latencies and sizes were not kept for lack of room. Their calls, bytes and times were.
+    pub overflowed: u32,
+    /// What it did last; only for PEs that did not finalize.
+    pub last: Option<LastOp>,
+    /// What it called, in the order of the operation table.
+    pub routines: Vec<Routine>,
+}
+
+impl Pe {
+    /// Length of the PE's run in nanoseconds.
+    pub fn wall_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Time in routines of the classes that `of` picks, in nanoseconds.
+    pub fn time_ns(&self, of: impl Fn(Class) -> bool) -> u64 {
+        self.routines.iter().filter(|r| of(r.class)).fold(0, |sum, r| sum.saturating_add(r.total_ns))
+    }
+}
+
+/// Calls and bytes of one size class at one distance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SizeCount {
+    /// Size class ([`crate::size`]).
+    pub class: u8,
+    /// Distance, by number.
+    pub distance: u8,
+    /// Calls.
+    pub calls: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+/// One routine of one PE, or of several added up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Routine {
+    /// C name.
+    pub name: String,
+    /// What kind of routine it is.
+    pub class: Class,
+    /// Calls by distance. Exact.
+    pub calls: [u64; DISTANCES],
+    /// Bytes by distance. Exact.
+    pub bytes: [u64; DISTANCES],
+    /// Calls that reported failure. Exact.
+    pub errors: u64,
+    /// Calls that had not returned when the numbers were read.
+    pub unfinished: u64,
+    /// Calls that were timed.
+    pub timed_calls: u64,
+    /// Time in all finished calls in nanoseconds: exact, or estimated from the timed ones.
+    pub total_ns: u64,
+    /// Whether the total is an estimate.
+    pub estimated: bool,
+    /// Variance of the total, in square nanoseconds; 0 when it is exact.
+    pub total_variance: f64,
+    /// Longest timed call in nanoseconds.
+    pub max_ns: u64,
+    /// Latencies; a sample counts for the calls that it stands for.
+    pub latency: Histogram,
+    /// Calls and bytes by size class and distance, for routines with a payload.
+    pub sizes: Vec<SizeCount>,
+}
+
+impl Routine {
+    /// A routine without calls.
+    pub fn new(name: &str, class: Class) -> Routine {
+        Routine {
+            name: name.to_owned(),
+            class,
+            calls: [0; DISTANCES],
+            bytes: [0; DISTANCES],
+            errors: 0,
+            unfinished: 0,
+            timed_calls: 0,
+            total_ns: 0,
+            estimated: false,
+            total_variance: 0.0,
+            max_ns: 0,
+            latency: Histogram::default(),
+            sizes: Vec::new(),
+        }
+    }
+
+    /// Calls at all distances.
+    pub fn all_calls(&self) -> u64 {
+        sum(&self.calls)
+    }
+
+    /// Bytes at all distances.
+    pub fn all_bytes(&self) -> u64 {
+        sum(&self.bytes)
+    }
+
+    /// Mean time of a finished call in nanoseconds; 0 when no call was timed.
+    pub fn mean_ns(&self) -> f64 {
+        let finished = self.all_calls().saturating_sub(self.unfinished);
+        if self.timed_calls == 0 || finished == 0 { 0.0 } else { self.total_ns as f64 / finished as f64 }
+    }
+
+    /// The latency below which the share `q` of the calls lies, in nanoseconds; 0 when not kept.
+    pub fn quantile_ns(&self, q: f64) -> u64 {
+        self.latency.quantile(q).min(self.max_ns)
+    }
+
+    /// Standard error of the total in nanoseconds; 0 when it is exact.
+    pub fn total_stderr_ns(&self) -> f64 {
+        if self.total_variance > 0.0 { self.total_variance.sqrt() } else { 0.0 }
+    }
+
+    /// Adds another thread's or PE's numbers for the same routine.
+    pub fn merge(&mut self, other: &Routine) {
+        for d in 0..DISTANCES {
+            self.calls[d] = self.calls[d].saturating_add(other.calls[d]);
+            self.bytes[d] = self.bytes[d].saturating_add(other.bytes[d]);
+        }
+        self.errors = self.errors.saturating_add(other.errors);
+        self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.estimated |= other.estimated;
+        self.total_variance += other.total_variance;
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.latency.merge(&other.latency);
+        for &size in &other.sizes {
+            self.add_size(size);
+        }
+    }
+
+    /// Adds to a size class, kept in the order of class and distance.
+    pub fn add_size(&mut self, size: SizeCount) {
+        match self.sizes.binary_search_by_key(&(size.class, size.distance), |s| (s.class, s.distance)) {
+            Ok(at) => {
+                self.sizes[at].calls = self.sizes[at].calls.saturating_add(size.calls);
+                self.sizes[at].bytes = self.sizes[at].bytes.saturating_add(size.bytes);
+            }
+            Err(at) => self.sizes.insert(at, size),
+        }
+    }
+}
+
+fn sum(counts: &[u64; DISTANCES]) -> u64 {
+    counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn merging_adds_counts_and_keeps_the_maximum() {
+        let mut a = Routine::new("shmem_putmem", Class::Put);
+        a.calls = [0, 1, 2, 0];
+        a.bytes = [0, 8, 16, 0];
+        (a.timed_calls, a.total_ns, a.max_ns) = (3, 300, 150);
+        a.latency.record(100, 3);
+        a.add_size(SizeCount { class: 4, distance: 2, calls: 2, bytes: 16 });
+        let mut b = a.clone();
+        b.max_ns = 900;
+        b.calls[3] = u64::MAX;
+        b.add_size(SizeCount { class: 1, distance: 2, calls: 1, bytes: 1 });
+        a.merge(&b);
+        assert_eq!((a.calls, a.all_calls(), a.all_bytes()), ([0, 2, 4, u64::MAX], u64::MAX, 48));
+        assert_eq!((a.timed_calls, a.total_ns, a.max_ns, a.latency.total()), (6, 600, 900, 6));
+        assert_eq!(a.sizes.iter().map(|s| (s.class, s.calls)).collect::<Vec<_>>(), [(1, 1), (4, 4)]);
+    }
+
+    #[test]
+    fn a_call_that_never_returned_does_not_lower_the_mean() {
+        let mut r = Routine::new("shmem_barrier_all", Class::Barrier);
+        assert_eq!((r.mean_ns(), r.quantile_ns(0.5)), (0.0, 0));
+        r.calls[0] = 3;
+        (r.unfinished, r.timed_calls, r.total_ns, r.max_ns) = (1, 2, 500, 400);
+        assert_eq!(r.mean_ns(), 250.0);
+        r.latency.record(400, 2);
+        assert_eq!(r.quantile_ns(0.99), 400, "a quantile is never above the maximum");
+    }
+}

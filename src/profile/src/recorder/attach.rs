@@ -1,0 +1,135 @@
+//! The recorder's life: attach, level, marks, fork, detach.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use super::claim;
+use crate::arm;
+use crate::segment::layout::{
+    HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS,
+};
+use crate::segment::{Facts, JobInfo, Mapping, create, host_name};
+
+/// A moment in the life of a PE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Initialization ended.
+    Initialized,
+    /// The last finalization began.
+    Finalizing,
+    /// The last finalization ended.
+    Finalized,
+}
+
+/// Maps this PE's part of the profile segment behind `fd` and begins to record into it as soon as a level is set.
+/// The descriptor stays the caller's and may be closed. Attaching again replaces the region.
+///
+/// `pe` and `first_local_pe` are world numbers; the host has `local_pes` PEs from `first_local_pe` on.
+///
+/// # Errors
+/// `InvalidData` for a segment of another build, `InvalidInput` for a PE that has no region in it, else what the system
+/// answered. The PE can run on without a profile.
+pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32) -> io::Result<()> {
+    let facts = Facts::read(fd)?;
+    let index = pe.checked_sub(facts.first_pe).filter(|&i| i < facts.local_pes && facts.npes == npes);
+    let Some(index) = index else {
+        let (first, end, all) = (facts.first_pe, facts.first_pe + facts.local_pes, facts.npes);
+        let message = format!("profile segment: PE {pe} of {npes} is not among its PEs {first} to {} of {all}", end - 1);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    };
+    let mapping = Mapping::new(fd, HEADER_BYTES + index as usize * REGION_BYTES, REGION_BYTES, true)?;
+    // SAFETY: `Facts::read` checked that the segment, sealed against shrinking, has all its regions; the mapping is page-
+    // aligned and never unmapped (threads may be in the middle of a call); all fields are atomics.
+    let region = unsafe { &*mapping.leak().cast::<Region>() };
+    let head = &region.head;
+    head.pe.store(pe, Relaxed);
+    head.pid.store(std::process::id(), Relaxed);
+    head.host.set(&host_name());
+    head.attach_ticks.store(facts.scale.now(), Relaxed);
+    head.state.store(PE_ATTACHED, Relaxed);
+    claim::forget();
+    claim::publish(region, pe, first_local_pe, local_pes, facts.scale);
+    forget_in_forked_children();
+    Ok(())
+}
+
+/// Records into a segment of this process's own: for a PE that runs without a launcher. The descriptor of the segment
+/// is returned; dropping it changes nothing.
+///
+/// # Errors
+/// As [`attach`].
+pub fn attach_private(pe: u32, npes: u32) -> io::Result<std::os::fd::OwnedFd> {
+    let program = std::env::args_os().next().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
+    let job = JobInfo { program, arguments: Vec::new(), first_pe: pe, local_pes: Some(1) };
+    let fd = create(npes, &job)?;
+    attach(fd.as_raw_fd(), pe, npes, pe, 1)?;
+    Ok(fd)
+}
+
+/// Whether this process records into a segment.
+pub fn is_attached() -> bool {
+    claim::region().is_some()
+}
+
+/// Sets the profiling level: 0 or less disarms every entry point. Without a segment the level stays off.
+pub fn set_level(level: i32) {
+    let Some(region) = claim::region() else { return arm::set_level(level.min(0)) };
+    let head = &region.head;
+    if head.max_level.load(Relaxed) > 0 && head.level.load(Relaxed) != level {
+        head.level_changes.fetch_add(1, Relaxed);
+    }
+    head.level.store(level, Relaxed);
+    head.max_level.fetch_max(level, Relaxed);
+    arm::set_level(level);
+}
+
+/// The profiling level in force.
+pub fn level() -> i32 {
+    arm::level()
+}
+
+/// Stamps a moment in the life of this PE.
+pub fn mark(mark: Mark) {
+    let Some(region) = claim::region() else { return };
+    let head = &region.head;
+    let now = super::hot::ticks(&region.slots[SLOTS].head);
+    match mark {
+        Mark::Initialized => {
+            head.init_ticks.store(now, Relaxed);
+            head.state.store(PE_INITIALIZED, Relaxed);
+        }
+        Mark::Finalizing => head.finalize_ticks.store(now, Relaxed),
+        Mark::Finalized => {
+            head.end_ticks.store(now, Relaxed);
+            head.state.store(PE_FINALIZED, Relaxed);
+        }
+    }
+}
+
+/// Stops recording in this process for good. The numbers stay in the segment.
+pub fn detach() {
+    arm::set_level(0);
+    claim::withdraw();
+}
+
+/// Stops recording in a forked child, which must not write to its parent's slots. To be called by the runtime's fork
+/// handler once the child's static data is its own. Until then, and where nobody calls it, a child's calls find that the
+/// process id differs and record nothing.
+pub fn detach_after_fork() {
+    detach();
+}
+
+/// In every forked child the calling thread's slot pointer is reset: it belongs to the parent. Only thread-local memory is
+/// touched, since the child's static data may still be shared with the parent at that point.
+fn forget_in_forked_children() {
+    extern "C" fn child() {
+        claim::forget();
+    }
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !DONE.swap(true, Relaxed) {
+        // SAFETY: the handler is a function of this library that only resets a thread-local pointer.
+        unsafe { libc::pthread_atfork(None, None, Some(child)) };
+    }
+}

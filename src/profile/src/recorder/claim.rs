@@ -1,0 +1,185 @@
+//! Which slot a thread records into.
+//!
+//! A thread takes the first free slot at its first recorded call and gives it back when it exits, through a pthread key:
+//! its destructor runs again when later destructors of the same thread still call the library.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{
+    AtomicBool, AtomicPtr, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+
+use super::tls;
+use crate::clock::Scale;
+use crate::segment::layout::{OWNER_NONE, Region, SLOTS, Slot};
+
+static REGION: AtomicPtr<Region> = AtomicPtr::new(std::ptr::null_mut());
+/// The process that attached: a forked child has another id and must not write.
+static PID: AtomicU32 = AtomicU32::new(0);
+static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+/// No slot was free at the last look, and none was given back since.
+static FULL: AtomicBool = AtomicBool::new(false);
+
+/// Where a thread records.
+pub(super) enum Place {
+    /// A slot that the calling thread now owns.
+    Own(&'static Slot),
+    /// The shared slot of this region.
+    Shared(&'static Region),
+    /// Nothing is attached, or this process is a forked child.
+    Nowhere,
+}
+
+/// The attached region.
+pub(super) fn region() -> Option<&'static Region> {
+    let region = REGION.load(Acquire);
+    // SAFETY: null or set by `publish` to a mapping that is never unmapped.
+    let region = unsafe { region.as_ref() }?;
+    (PID.load(Relaxed) == std::process::id()).then_some(region)
+}
+
+/// Makes a region the one to record into. Slots are prepared so that a claim only has to take one.
+pub(super) fn publish(region: &'static Region, pe: u32, first_local: u32, local_pes: u32, scale: Scale) {
+    let shared = &region.slots[SLOTS];
+    prepare(shared, pe, first_local, local_pes, scale);
+    PID.store(std::process::id(), Relaxed);
+    FULL.store(false, Relaxed);
+    create_key();
+    REGION.store(std::ptr::from_ref(region).cast_mut(), Release);
+}
+
+/// Stops recording in this process: later claims find nothing.
+pub(super) fn withdraw() {
+    REGION.store(std::ptr::null_mut(), Release);
+    forget();
+}
+
+/// Makes the calling thread forget its slot, which stays as it is.
+pub(super) fn forget() {
+    tls::set_slot(None);
+}
+
+/// The shared slot of the attached region, without asking whether this is a forked child: for calls that were entered.
+pub(super) fn shared() -> Option<&'static Slot> {
+    // SAFETY: as in `region`.
+    unsafe { REGION.load(Acquire).as_ref() }.map(|region| &region.slots[SLOTS])
+}
+
+/// Finds the calling thread a place.
+pub(super) fn claim() -> Place {
+    let Some(region) = region() else { return Place::Nowhere };
+    if FULL.load(Relaxed) {
+        return Place::Shared(region);
+    }
+    let thread = thread_id();
+    match own_again(region, thread).or_else(|| take_free(region, thread)).or_else(|| take_dead(region, thread)) {
+        Some(slot) => {
+            tls::set_slot(Some(slot));
+            release_at_exit(slot);
+            Place::Own(slot)
+        }
+        None => {
+            FULL.store(true, Relaxed);
+            Place::Shared(region)
+        }
+    }
+}
+
+/// A slot that this thread still owns: its pointer was reset by a fork or a detach.
+fn own_again(region: &'static Region, thread: u32) -> Option<&'static Slot> {
+    used(region).find(|slot| slot.head.owner.load(Relaxed) == thread)
+}
+
+fn take_free(region: &'static Region, thread: u32) -> Option<&'static Slot> {
+    region.slots[..SLOTS].iter().enumerate().find_map(|(index, slot)| take(region, index, slot, OWNER_NONE, thread))
+}
+
+/// A slot whose owner ended without giving it back: more rounds of destructors than the system runs.
+fn take_dead(region: &'static Region, thread: u32) -> Option<&'static Slot> {
+    region.slots[..SLOTS].iter().enumerate().find_map(|(index, slot)| {
+        let owner = slot.head.owner.load(Relaxed);
+        (owner != OWNER_NONE && !is_alive(owner)).then(|| take(region, index, slot, owner, thread)).flatten()
+    })
+}
+
+fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, thread: u32) -> Option<&'static Slot> {
+    // Acquire pairs with the release of the previous owner: its counts are seen before they are added to.
+    slot.head.owner.compare_exchange(from, thread, AcqRel, Relaxed).ok()?;
+    let head = &slot.head;
+    if head.owners.load(Relaxed) == 0 {
+        // The shared slot has what every slot needs to know.
+        let model = &region.slots[SLOTS].head;
+        head.pe.store(model.pe.load(Relaxed), Relaxed);
+        head.first_local.store(model.first_local.load(Relaxed), Relaxed);
+        head.local_pes.store(model.local_pes.load(Relaxed), Relaxed);
+        head.clock_source.store(model.clock_source.load(Relaxed), Relaxed);
+        head.clock_mult.store(model.clock_mult.load(Relaxed), Relaxed);
+        head.clock_overhead.store(model.clock_overhead.load(Relaxed), Relaxed);
+        head.random.store(seed(thread, index), Relaxed);
+    }
+    head.owners.store(head.owners.load(Relaxed) + 1, Relaxed);
+    region.head.threads.fetch_add(1, Relaxed);
+    region.head.slots_used.fetch_max(index as u32 + 1, Release);
+    Some(slot)
+}
+
+fn used(region: &'static Region) -> impl Iterator<Item = &'static Slot> {
+    region.slots[..SLOTS].iter().take(region.head.slots_used.load(Acquire) as usize)
+}
+
+fn prepare(slot: &Slot, pe: u32, first_local: u32, local_pes: u32, scale: Scale) {
+    let head = &slot.head;
+    head.pe.store(pe as i32, Relaxed);
+    head.first_local.store(first_local as i32, Relaxed);
+    head.local_pes.store(local_pes, Relaxed);
+    head.clock_source.store(scale.source as u32, Relaxed);
+    head.clock_mult.store(scale.mult, Relaxed);
+    head.clock_overhead.store(scale.overhead, Relaxed);
+    head.random.store(seed(pe, SLOTS), Relaxed);
+}
+
+fn seed(a: u32, b: usize) -> u64 {
+    (u64::from(a) << 32 | b as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+}
+
+fn create_key() {
+    if KEY.load(Relaxed) != u32::MAX {
+        return;
+    }
+    let mut key: libc::pthread_key_t = 0;
+    // SAFETY: `key` is a valid place; the destructor is a function of this library, which is never unloaded while
+    // attached. Without a key, slots of ended threads are found by `take_dead`.
+    if unsafe { libc::pthread_key_create(&raw mut key, Some(at_thread_exit)) } == 0 {
+        KEY.store(key, Relaxed);
+    }
+}
+
+fn release_at_exit(slot: &'static Slot) {
+    let key = KEY.load(Relaxed);
+    if key != u32::MAX {
+        // SAFETY: the key exists; the value is only handed back to `at_thread_exit`.
+        unsafe { libc::pthread_setspecific(key, std::ptr::from_ref(slot).cast()) };
+    }
+}
+
+/// Gives the slot of an exiting thread back.
+extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
+    // SAFETY: `release_at_exit` stored a slot of a mapping that is never unmapped.
+    let slot = unsafe { &*slot.cast::<Slot>() };
+    tls::set_slot(None);
+    if PID.load(Relaxed) == std::process::id() {
+        let _ = slot.head.owner.compare_exchange(thread_id(), OWNER_NONE, Release, Relaxed);
+        FULL.store(false, Relaxed);
+    }
+}
+
+fn thread_id() -> u32 {
+    // SAFETY: no precondition.
+    unsafe { libc::syscall(libc::SYS_gettid) as u32 }
+}
+
+fn is_alive(thread: u32) -> bool {
+    // SAFETY: signal 0 only asks whether the thread exists.
+    let answer = unsafe { libc::syscall(libc::SYS_tgkill, libc::c_long::from(std::process::id()), libc::c_long::from(thread), 0) };
+    answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
+}

@@ -1,0 +1,206 @@
+//! The paths that few recorded calls take: samples, first calls, threads without a slot of their own.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::claim::{self, Place};
+use super::hot::{add_exact, bump, elapsed, ticks as ticks_of};
+use super::tls;
+use crate::clock;
+use crate::histogram::bucket;
+use crate::op::{SAMPLED_BYTES, Timing};
+use crate::segment::layout::{
+    Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
+};
+use crate::size::size_class;
+
+/// Calls of an operation that are all timed before sampling begins.
+const ALL_TIMED: u64 = 32;
+/// Mean number of calls that one sample stands for in the long run.
+const MEAN_GAP: u64 = 128;
+
+/// Time now on the slot's clock; never 0.
+#[cold]
+#[inline(never)]
+pub(super) fn ticks(slot: &Slot) -> u64 {
+    ticks_of(&slot.head)
+}
+
+/// `CLOCK_MONOTONIC`; never 0.
+#[cold]
+#[inline(never)]
+pub(super) fn monotonic() -> u64 {
+    clock::monotonic_ns().max(1)
+}
+
+/// Enters a call of a thread that has no slot: claims one, or records into the shared slot. Returns the time now, or 0
+/// when the call is not recorded.
+#[cold]
+#[inline(never)]
+pub(super) fn enter(op: u16, peer: i32, addr: usize, bytes: usize, kind: Timing) -> u64 {
+    match claim::claim() {
+        Place::Own(slot) => enter_first(slot, op, peer, addr, bytes, kind),
+        Place::Shared(region) => enter_shared(region, op, peer, bytes, kind),
+        Place::Nowhere => 0,
+    }
+}
+
+/// The first call in a slot just claimed. It is timed whatever its kind.
+fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind: Timing) -> u64 {
+    let (cell, head) = (slot.cell(op), &slot.head);
+    let (calls, total) = counters(slot, cell, peer, bytes, kind);
+    bump(calls, 1);
+    bump(total, bytes as u64);
+    head.current.addr.store(addr as u64, Relaxed);
+    head.current.bytes.store(bytes as u64, Relaxed);
+    let start = ticks_of(head);
+    head.current.start.store(start, Relaxed);
+    let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES);
+    let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
+    head.current.word.store(current_word(op, state, peer), Relaxed);
+    start
+}
+
+fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing) -> u64 {
+    let slot = &region.slots[SLOTS];
+    let (calls, total) = counters(slot, slot.cell(op), peer, bytes, kind);
+    calls.fetch_add(1, Relaxed);
+    total.fetch_add(bytes as u64, Relaxed);
+    region.head.shared_calls.fetch_add(1, Relaxed);
+    ticks_of(&slot.head)
+}
+
+/// The words that count a call and its bytes.
+fn counters<'a>(slot: &'a Slot, cell: &'a Cell, peer: i32, bytes: usize, kind: Timing) -> (&'a AtomicU64, &'a AtomicU64) {
+    let distance = slot.head.distance(peer);
+    let has_sizes = kind == Timing::Sized || (kind == Timing::Timed && bytes > 0);
+    let number = if has_sizes { row(slot, cell) } else { ROW_OVERFLOW };
+    if number == ROW_OVERFLOW {
+        return (&cell.calls[distance], &cell.bytes[distance]);
+    }
+    let size = &slot.row(number).sizes[size_class(bytes)][distance];
+    (&size.calls, &size.bytes)
+}
+
+/// Nanoseconds from `start` until now.
+fn elapsed_ns(head: &SlotHead, start: u64) -> u64 {
+    clock::scale_ns(elapsed(head, start, ticks_of(head)), head.clock_mult.load(Relaxed))
+}
+
+/// Ends a sampled call that was timed.
+#[cold]
+#[inline(never)]
+pub(super) fn leave_sample(op: u16, start: u64) {
+    let Some(slot) = tls::slot() else { return leave_shared(op, start) };
+    let ns = elapsed_ns(&slot.head, start);
+    add_sample(slot, slot.cell(op), ns);
+}
+
+/// Adds a timed sample and draws when the next one is due.
+pub(super) fn add_sample(slot: &Slot, cell: &Cell, ns: u64) {
+    // This call stands for itself and for the calls that were not timed since the last sample.
+    let weight = u64::from(cell.gap.load(Relaxed)).max(1);
+    let samples = cell.samples.load(Relaxed) + 1;
+    cell.samples.store(samples, Relaxed);
+    bump(&cell.sample_weight, weight);
+    bump(&cell.sample_ns, ns.saturating_mul(weight));
+    let gap = next_gap(&slot.head, samples);
+    cell.gap.store(gap, Relaxed);
+    cell.countdown.store(gap - 1, Relaxed);
+
+    let row = slot.row(row(slot, cell));
+    bump(&row.latency[bucket(ns)], weight);
+    if ns > row.max_ns.load(Relaxed) {
+        row.max_ns.store(ns, Relaxed);
+    }
+    bump(&row.sample_spread, weight * (weight - 1));
+    let ns = ns as f64;
+    let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * ns * ns;
+    row.sample_ns2.store(ns2.to_bits(), Relaxed);
+}
+
+/// Calls until the next sample of an operation with this many: all at first, then ever fewer, at random so that no
+/// pattern of the program falls in step with it.
+fn next_gap(head: &SlotHead, samples: u64) -> u32 {
+    if samples < ALL_TIMED {
+        return 1;
+    }
+    // The mean doubles with every eight samples.
+    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(6)).min(MEAN_GAP);
+    let mut x = head.random.load(Relaxed) | 1;
+    x ^= x << 13;
+    x ^= x >> 7;
+    x ^= x << 17;
+    head.random.store(x, Relaxed);
+    // Uniform in 1 ..= 2 * mean - 1.
+    1 + ((u128::from(x) * u128::from(2 * mean - 1)) >> 64) as u32
+}
+
+/// Counts a call with a payload at its first time, and every time when the slot has no rows left: then without its size
+/// class, the totals stay exact.
+#[cold]
+#[inline(never)]
+pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
+    let (calls, total) = counters(slot, slot.cell(op), peer, bytes, Timing::Sized);
+    bump(calls, 1);
+    bump(total, bytes as u64);
+}
+
+/// Ends a timed call at its first time, or without a row of its own, or by the fallback clock, or after seconds.
+#[cold]
+#[inline(never)]
+pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
+    let Some(slot) = tls::slot() else { return leave_shared(op, start) };
+    let ns = elapsed_ns(&slot.head, start);
+    let cell = slot.cell(op);
+    add_exact(slot, cell, row(slot, cell), ns);
+    slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
+}
+
+/// Ends a timed call in the shared slot: several threads at once.
+#[cold]
+#[inline(never)]
+pub(super) fn leave_shared(op: u16, start: u64) {
+    let (Some(slot), true) = (claim::shared(), start != 0) else { return };
+    let ns = elapsed_ns(&slot.head, start);
+    let cell = slot.cell(op);
+    let row = slot.row(row(slot, cell));
+    row.latency[bucket(ns)].fetch_add(1, Relaxed);
+    row.max_ns.fetch_max(ns, Relaxed);
+    cell.exact_calls.fetch_add(1, Relaxed);
+    cell.exact_ns.fetch_add(ns, Relaxed);
+}
+
+#[cold]
+#[inline(never)]
+pub(super) fn error(op: u16) {
+    match claim::claim() {
+        Place::Own(slot) => bump(&slot.cell(op).errors, 1),
+        Place::Shared(region) => {
+            region.slots[SLOTS].cell(op).errors.fetch_add(1, Relaxed);
+        }
+        Place::Nowhere => {}
+    }
+}
+
+/// The row of a cell, given out at its first use. Serves the shared slot too.
+#[cold]
+#[inline(never)]
+pub(super) fn row(slot: &Slot, cell: &Cell) -> u32 {
+    let number = cell.row.load(Relaxed);
+    if number != ROW_NONE {
+        return number;
+    }
+    let has_room = slot.head.rows_used.load(Relaxed) < ROWS as u32 - 1;
+    let taken = if has_room { slot.head.rows_used.fetch_add(1, Relaxed) } else { u32::MAX };
+    let number = if taken < ROWS as u32 - 1 { ROW_OVERFLOW + 1 + taken } else { ROW_OVERFLOW };
+    match cell.row.compare_exchange(ROW_NONE, number, Relaxed, Relaxed) {
+        Ok(_) => {
+            if number == ROW_OVERFLOW {
+                slot.head.rows_overflowed.fetch_add(1, Relaxed);
+            }
+            number
+        }
+        // Another thread of the shared slot was first; the row taken here stays unused.
+        Err(theirs) => theirs,
+    }
+}

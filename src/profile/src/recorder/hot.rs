@@ -1,0 +1,192 @@
+//! The paths that every recorded call takes.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::{cold, tls};
+use crate::clock::{self, Source};
+use crate::histogram::{BUCKETS, bucket};
+use crate::op::{SAMPLED_BYTES, Timing};
+use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word};
+use crate::size::size_class;
+
+/// Adds to a word that only this thread writes: one plain instruction, no lock.
+#[inline(always)]
+pub(super) fn bump(word: &AtomicU64, by: u64) {
+    word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
+}
+
+#[inline(always)]
+fn bump32(word: &AtomicU32, by: u32) {
+    word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
+}
+
+/// Records a call of a short routine (p, g, atomics, fence, quiet, test): counted, one in about 128 timed.
+///
+/// `peer` is a world PE, or -1 where the call has none; `bytes` is the payload.
+#[inline(always)]
+pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = match tls::slot() {
+        Some(slot) => {
+            let cell = slot.cell(op);
+            count(slot, cell, peer, bytes);
+            enter_sampled(slot, cell, op, peer)
+        }
+        None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
+    };
+    let result = f();
+    if start != 0 {
+        cold::leave_sample(op, start);
+    }
+    result
+}
+
+/// Records a put or get: counted by size class, sampled up to [`SAMPLED_BYTES`], timed above.
+///
+/// `peer` is a world PE, or -1 where the call has none; `addr` the symmetric address, `bytes` the payload.
+#[inline(always)]
+pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = match tls::slot() {
+        Some(slot) => {
+            count_sized(slot, op, peer, bytes);
+            if bytes <= SAMPLED_BYTES { enter_sampled(slot, slot.cell(op), op, peer) } else { enter_timed(slot, op, peer, addr, bytes) }
+        }
+        None => cold::enter(op, peer, addr, bytes, Timing::Sized),
+    };
+    let result = f();
+    if start != 0 {
+        if bytes <= SAMPLED_BYTES { cold::leave_sample(op, start) } else { leave_timed(op, start, peer) }
+    }
+    result
+}
+
+/// Records a call of a routine that may take long (barriers, waits, collectives, allocation): counted and timed.
+///
+/// `peer` is a world PE, or -1 where the call has none; `addr` the address argument or 0, `bytes` the payload or 0.
+#[inline(always)]
+pub fn timed<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
+    let start = match tls::slot() {
+        Some(slot) => {
+            if bytes == 0 { count(slot, slot.cell(op), peer, 0) } else { count_sized(slot, op, peer, bytes) }
+            enter_timed(slot, op, peer, addr, bytes)
+        }
+        None => cold::enter(op, peer, addr, bytes, Timing::Timed),
+    };
+    let result = f();
+    leave_timed(op, start, peer);
+    result
+}
+
+/// Counts a call that reported failure. The call itself is recorded as any other.
+#[inline]
+pub fn error(op: u16) {
+    match tls::slot() {
+        Some(slot) => bump(&slot.cell(op).errors, 1),
+        None => cold::error(op),
+    }
+}
+
+/// A time stamp for [`record`]. Valid before [`super::attach`] too.
+#[inline]
+pub fn now() -> u64 {
+    clock::counter()
+}
+
+/// Records a timed call after the fact, from [`now`] before it until now. For initialization, which begins before there
+/// is anything to record into.
+pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: u64) {
+    let entered = match tls::slot() {
+        Some(slot) => {
+            if bytes == 0 { count(slot, slot.cell(op), peer, 0) } else { count_sized(slot, op, peer, bytes) }
+            enter_timed(slot, op, peer, addr, bytes)
+        }
+        None => cold::enter(op, peer, addr, bytes, Timing::Timed),
+    };
+    let same_clock = entered != 0 && tls::slot().is_none_or(|slot| uses_counter(&slot.head));
+    leave_timed(op, if same_clock { start.min(entered) } else { entered }, peer);
+}
+
+#[inline(always)]
+fn uses_counter(head: &SlotHead) -> bool {
+    head.clock_source.load(Relaxed) == Source::Counter as u32
+}
+
+/// Time now on the slot's clock; never 0.
+#[inline(always)]
+pub(super) fn ticks(head: &SlotHead) -> u64 {
+    if uses_counter(head) { clock::counter() } else { cold::monotonic() }
+}
+
+/// Ticks from `start` to `end`, less what reading the clock takes.
+#[inline(always)]
+pub(super) fn elapsed(head: &SlotHead, start: u64, end: u64) -> u64 {
+    end.saturating_sub(start.wrapping_add(head.clock_overhead.load(Relaxed)))
+}
+
+#[inline(always)]
+pub(super) fn count(slot: &Slot, cell: &Cell, peer: i32, bytes: usize) {
+    let distance = slot.head.distance(peer);
+    bump(&cell.calls[distance], 1);
+    if bytes != 0 {
+        bump(&cell.bytes[distance], bytes as u64);
+    }
+}
+
+#[inline(always)]
+fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
+    let row = slot.cell(op).row.load(Relaxed);
+    if row <= ROW_OVERFLOW {
+        return cold::count_sized(slot, op, peer, bytes);
+    }
+    let size = &slot.row(row).sizes[size_class(bytes)][slot.head.distance(peer)];
+    bump(&size.calls, 1);
+    bump(&size.bytes, bytes as u64);
+}
+
+/// Enters a sampled call; the time now when this call is to be timed, else 0.
+#[inline(always)]
+pub(super) fn enter_sampled(slot: &Slot, cell: &Cell, op: u16, peer: i32) -> u64 {
+    slot.head.current.word.store(current_word(op, STATE_ENTERED, peer), Relaxed);
+    let left = cell.countdown.load(Relaxed);
+    bump32(&cell.countdown, u32::MAX);
+    if left == 0 { cold::ticks(slot) } else { 0 }
+}
+
+#[inline(always)]
+fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u64 {
+    let current = &slot.head.current;
+    current.addr.store(addr as u64, Relaxed);
+    current.bytes.store(bytes as u64, Relaxed);
+    let start = ticks(&slot.head);
+    current.start.store(start, Relaxed);
+    current.word.store(current_word(op, STATE_INSIDE, peer), Relaxed);
+    start
+}
+
+/// Ends a timed call. What is rare is left to a tail call, so that nothing is saved on the stack here.
+#[inline(never)]
+fn leave_timed(op: u16, start: u64, peer: i32) {
+    let Some(slot) = tls::slot() else { return cold::leave_shared(op, start) };
+    let cell = slot.cell(op);
+    let row = cell.row.load(Relaxed);
+    if row > ROW_OVERFLOW && uses_counter(&slot.head) {
+        let ticks = elapsed(&slot.head, start, clock::counter());
+        if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
+            add_exact(slot, cell, row, ns);
+            slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
+            return;
+        }
+    }
+    cold::leave_timed(op, start, peer);
+}
+
+/// Adds a call that was timed because each such call is.
+#[inline(always)]
+pub(super) fn add_exact(slot: &Slot, cell: &Cell, row: u32, ns: u64) {
+    let row = slot.row(row);
+    bump(&row.latency[bucket(ns).min(BUCKETS - 1)], 1);
+    if ns > row.max_ns.load(Relaxed) {
+        row.max_ns.store(ns, Relaxed);
+    }
+    bump(&cell.exact_calls, 1);
+    bump(&cell.exact_ns, ns);
+}

@@ -1,0 +1,18 @@
+//! The writing side: what the entry points inline around a routine.
+//!
+//! A call is counted when it is entered and timed when it returns. A thread writes with plain stores into a slot of its
+//! own; on x86_64 each counter is one read-modify-write instruction, so a signal handler that calls the library between
+//! two of them loses nothing. Threads that find no free slot record into a shared one with atomic additions: slower, but
+//! as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
+
+mod attach;
+mod claim;
+mod cold;
+mod hot;
+mod tls;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use attach::{Mark, attach, attach_private, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use hot::{error, now, record, sampled, sized, timed};

@@ -1,0 +1,317 @@
+//! Recording, read back through a snapshot.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::sync::{Barrier, Mutex, MutexGuard, atomic::Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use super::{attach, attach_private, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized, timed, tls};
+use super::{Mark, record};
+use crate::arm;
+use crate::clock::Scale;
+use crate::model::{Pe, Progress, Routine};
+use crate::op::{self, OPS, Timing};
+use crate::segment::layout::{ROWS, SLOTS};
+use crate::segment::{JobInfo, Phase, Segment, create, create_with};
+use crate::snapshot::{self, Outcome};
+
+/// A process records into one segment and has one arm table: the tests take turns.
+pub(crate) static TURN: Mutex<()> = Mutex::new(());
+
+struct Fixture {
+    fd: OwnedFd,
+    _turn: MutexGuard<'static, ()>,
+}
+
+impl Fixture {
+    fn new() -> Fixture {
+        let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        Fixture { fd: attach_private(1, 4).unwrap(), _turn: turn }
+    }
+
+    fn segment(&self) -> Segment {
+        Segment::map(self.fd.as_fd()).unwrap()
+    }
+
+    fn pe(&self) -> Pe {
+        snapshot::take(&self.segment(), &Outcome::default()).pes.remove(0)
+    }
+}
+
+/// The id of some operation with this timing.
+fn op_with(timing: Timing, nth: usize) -> u16 {
+    let all = OPS.iter().enumerate().filter(|(_, op)| op.timing == timing);
+    all.map(|(id, _)| id as u16).nth(nth).expect("the table has operations of every timing")
+}
+
+fn routine(pe: &Pe, op: u16) -> &Routine {
+    let name = OPS[usize::from(op)].name;
+    pe.routines.iter().find(|r| r.name == name).unwrap_or_else(|| panic!("{name} is not in the profile"))
+}
+
+/// One round of calls, every kind of them.
+fn round() {
+    let (s, z, t) = (op_with(Timing::Sampled, 0), op_with(Timing::Sized, 0), op_with(Timing::Timed, 0));
+    sampled(s, 1, 0, 8, || ());
+    sampled(s, 2, 0, 8, || ());
+    sized(z, 3, 64, 0, || ());
+    sized(z, 2, 64, 1024, || ());
+    sized(z, 2, 64, 1025, || ());
+    timed(t, -1, 0, 0, || ());
+    error(t);
+}
+
+fn check_rounds(pe: &Pe, rounds: u64) {
+    let s = routine(pe, op_with(Timing::Sampled, 0));
+    // The private segment of PE 1 has one local PE: all others are remote.
+    assert_eq!((s.calls, s.bytes), ([0, rounds, 0, rounds], [0, 8 * rounds, 0, 8 * rounds]));
+    let z = routine(pe, op_with(Timing::Sized, 0));
+    assert_eq!((z.all_calls(), z.all_bytes()), (3 * rounds, 2049 * rounds));
+    let sizes: Vec<_> = z.sizes.iter().map(|s| (s.class, s.distance, s.calls, s.bytes)).collect();
+    assert_eq!(sizes, [(0, 3, rounds, 0), (11, 3, 2 * rounds, 2049 * rounds)]);
+    let t = routine(pe, op_with(Timing::Timed, 0));
+    assert_eq!((t.all_calls(), t.errors, t.timed_calls, t.unfinished), (rounds, rounds, rounds, 0));
+    assert_eq!((t.latency.total(), t.estimated), (rounds, false));
+}
+
+#[test]
+fn counts_of_32_threads_are_exact() {
+    let fixture = Fixture::new();
+    std::thread::scope(|scope| {
+        for _ in 0..32 {
+            scope.spawn(|| (0..5_000).for_each(|_| round()));
+        }
+    });
+    let pe = fixture.pe();
+    check_rounds(&pe, 32 * 5_000);
+    assert_eq!((pe.threads, pe.shared_calls, pe.overflowed), (32, 0, 0));
+    let s = routine(&pe, op_with(Timing::Sampled, 0));
+    assert!(s.estimated && s.timed_calls > 32 * 32 && s.timed_calls < s.all_calls() / 20, "{} timed", s.timed_calls);
+    assert!(s.total_stderr_ns() > 0.0 && s.max_ns > 0);
+}
+
+#[test]
+fn more_threads_than_slots_share_one_and_stay_exact() {
+    let fixture = Fixture::new();
+    let threads = SLOTS + 40;
+    let all_here = Barrier::new(threads);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                round();
+                all_here.wait();
+                (0..200).for_each(|_| round());
+            });
+        }
+    });
+    let pe = fixture.pe();
+    check_rounds(&pe, threads as u64 * 201);
+    assert!(pe.shared_calls >= 40 * 6, "{} calls in the shared slot", pe.shared_calls);
+}
+
+#[test]
+fn slots_of_ended_threads_are_used_again_and_add_up() {
+    let fixture = Fixture::new();
+    for _ in 0..SLOTS + 50 {
+        std::thread::spawn(round).join().unwrap();
+    }
+    let pe = fixture.pe();
+    check_rounds(&pe, SLOTS as u64 + 50);
+    let segment = fixture.segment();
+    assert_eq!(pe.threads, SLOTS as u32 + 50);
+    assert_eq!(segment.region(1).unwrap().head.slots_used.load(Relaxed), 1);
+    assert_eq!(segment.current(1).len(), 1, "the last operation of an ended thread is still known");
+}
+
+#[test]
+fn calls_from_thread_destructors_are_counted() {
+    extern "C" fn late(_: *mut libc::c_void) {
+        round();
+    }
+    let fixture = Fixture::new();
+    let mut key = 0;
+    // SAFETY: the key lives until the end of the process; its destructor takes any value.
+    assert_eq!(unsafe { libc::pthread_key_create(&raw mut key, Some(late)) }, 0);
+    std::thread::spawn(move || {
+        round();
+        // SAFETY: the key was created above; the value is never dereferenced.
+        unsafe { libc::pthread_setspecific(key, std::ptr::without_provenance(1)) };
+    })
+    .join()
+    .unwrap();
+    let pe = fixture.pe();
+    check_rounds(&pe, 2);
+    std::thread::spawn(round).join().unwrap();
+    assert_eq!(fixture.segment().region(1).unwrap().head.slots_used.load(Relaxed), 1, "the slot was given back");
+}
+
+#[test]
+fn without_rows_the_totals_stay_exact_and_the_loss_is_told() {
+    let fixture = Fixture::new();
+    let (first, z, t) = (op_with(Timing::Sampled, 0), op_with(Timing::Sized, 0), op_with(Timing::Timed, 0));
+    sampled(first, 1, 0, 8, || ());
+    let slot = tls::slot().unwrap();
+    slot.head.rows_used.store(ROWS as u32 - 1, Relaxed);
+    for _ in 0..100 {
+        round();
+    }
+    let pe = fixture.pe();
+    assert_eq!(pe.overflowed, 2);
+    assert_eq!(routine(&pe, first).all_calls(), 201);
+    let (z, t) = (routine(&pe, z), routine(&pe, t));
+    assert_eq!((z.all_calls(), z.all_bytes()), (300, 204_900));
+    assert_eq!((t.all_calls(), t.timed_calls, t.errors), (100, 100, 100));
+    assert_eq!((t.max_ns, t.latency.total()), (0, 0), "latencies in the shared row belong to nobody");
+    assert!(routine(&pe, first).latency.total() > 0);
+}
+
+#[test]
+fn samples_estimate_the_total_even_against_a_pattern() {
+    let fixture = Fixture::new();
+    let op = op_with(Timing::Sampled, 0);
+    sampled(op, 1, 0, 8, || ());
+    let slot = tls::slot().unwrap();
+    let cell = slot.cell(op);
+    let (mut truth, calls) = (cell.sample_ns.load(Relaxed), 400_000_u64);
+    for call in 0..calls {
+        // Falls in step with any fixed period of 128.
+        let ns = if call % 128 == 7 { 10_000 } else { 20 };
+        truth += ns;
+        hot::count(slot, cell, 1, 8);
+        if hot::enter_sampled(slot, cell, op, 1) != 0 {
+            cold::add_sample(slot, cell, ns);
+        }
+    }
+    let pe = fixture.pe();
+    let r = routine(&pe, op);
+    let off = (r.total_ns as f64 - truth as f64).abs();
+    assert!(off < 4.0 * r.total_stderr_ns(), "{} estimated, {truth} true, standard error {}", r.total_ns, r.total_stderr_ns());
+    assert!(r.total_stderr_ns() < truth as f64 / 4.0);
+    let share = r.timed_calls as f64 / calls as f64;
+    assert!((0.006..0.010).contains(&share), "{share} of the calls were timed");
+    assert!((r.mean_ns() - r.total_ns as f64 / (calls + 1) as f64).abs() < 1e-6);
+}
+
+#[test]
+fn a_killed_pe_leaves_its_numbers_and_where_it_was() {
+    let fixture = Fixture::new();
+    let fd = create(4, &JobInfo { program: "victim".into(), ..JobInfo::default() }).unwrap();
+    let (p, barrier) = (op_with(Timing::Sampled, 0), op_with(Timing::Timed, 0));
+    // SAFETY: the child only calls the recorder and pauses until it is killed.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        attach(fd.as_raw_fd(), 2, 4, 0, 4).unwrap();
+        mark(Mark::Initialized);
+        for _ in 0..1000 {
+            sampled(p, 3, 0, 8, || ());
+        }
+        timed(barrier, 3, 0x1000, 24, || loop {
+            // SAFETY: waits for a signal.
+            unsafe { libc::pause() };
+        });
+    }
+    let segment = Segment::map(fd.as_fd()).unwrap();
+    let begin = Instant::now();
+    while segment.current(2).first().is_none_or(|c| c.phase != Phase::Inside) {
+        assert!(begin.elapsed() < Duration::from_secs(10), "the child never got into its last call");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    // SAFETY: our own child.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+    let current = &segment.current(2)[0];
+    assert_eq!((current.op, current.phase, current.peer), (barrier, Phase::Inside, Some(3)));
+    assert_eq!((current.addr, current.bytes, current.thread), (Some(0x1000), Some(24), child as u32));
+    assert!(current.elapsed_ns.unwrap() > 0);
+
+    let profile = snapshot::take(&segment, &Outcome::default());
+    assert_eq!((profile.job.program.as_str(), profile.job.npes, profile.pes.len()), ("victim", 4, 1));
+    let pe = &profile.pes[0];
+    assert_eq!((pe.pe, pe.pid, pe.progress), (2, child as u32, Progress::Initialized));
+    assert_eq!(routine(pe, p).calls, [0, 0, 1000, 0]);
+    let last = routine(pe, barrier);
+    assert_eq!((last.all_calls(), last.unfinished, last.timed_calls, last.mean_ns()), (1, 1, 0, 0.0));
+    assert_eq!(pe.last.as_ref().unwrap().inside, Some(true));
+    drop(fixture);
+}
+
+#[test]
+fn a_forked_child_does_not_write_to_its_parents_slot() {
+    let fixture = Fixture::new();
+    round();
+    // SAFETY: the child only calls the recorder and exits without running anything of its parent's.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        (0..100).for_each(|_| round());
+        let silent = !is_attached();
+        detach_after_fork();
+        (0..100).for_each(|_| round());
+        // SAFETY: ends the child at once.
+        unsafe { libc::_exit(i32::from(!silent)) };
+    }
+    let mut status = 0;
+    // SAFETY: our own child.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0);
+    round();
+    check_rounds(&fixture.pe(), 2);
+}
+
+#[test]
+fn the_fallback_clock_times_too() {
+    let fixture = Fixture::new();
+    let fd = create_with(2, &JobInfo::default(), Scale::monotonic()).unwrap();
+    attach(fd.as_raw_fd(), 0, 2, 0, 2).unwrap();
+    let op = op_with(Timing::Timed, 1);
+    timed(op, 1, 0, 0, || std::thread::sleep(Duration::from_millis(5)));
+    record(op, -1, 0, 0, hot::now());
+    let profile = snapshot::take(&Segment::map(fd.as_fd()).unwrap(), &Outcome::default());
+    let r = routine(&profile.pes[0], op);
+    assert_eq!(r.calls, [1, 0, 1, 0]);
+    assert!((5_000_000..2_000_000_000).contains(&r.max_ns), "{} ns", r.max_ns);
+    drop(fixture);
+}
+
+#[test]
+fn marks_and_levels() {
+    let fixture = Fixture::new();
+    let begin = hot::now();
+    std::thread::sleep(Duration::from_millis(3));
+    record(op::find("shmem_init").unwrap_or(0), -1, 0, 0, begin);
+    set_level(1);
+    mark(Mark::Initialized);
+    set_level(0);
+    set_level(2);
+    mark(Mark::Finalizing);
+    mark(Mark::Finalized);
+    let pe = fixture.pe();
+    assert_eq!((pe.progress, pe.level, pe.level_changes), (Progress::Finalized, 2, 2));
+    assert!(pe.start_ns > 0 && pe.start_ns <= pe.init_ns && pe.init_ns <= pe.finalize_ns && pe.finalize_ns <= pe.end_ns);
+    assert!(pe.routines[0].max_ns >= 3_000_000, "{} ns", pe.routines[0].max_ns);
+    assert!(pe.last.is_none());
+    detach_after_fork();
+    assert!(!is_attached() && arm::level() == 0);
+    set_level(1);
+    assert!(arm::level() <= 0, "no segment, no recording");
+    round();
+    assert_eq!(fixture.pe(), pe, "nothing is written after detaching");
+}
+
+#[test]
+fn a_segment_that_does_not_fit_is_refused() {
+    let fixture = Fixture::new();
+    let fd = create(3, &JobInfo { first_pe: 1, ..JobInfo::default() }).unwrap();
+    for (pe, npes) in [(0, 3), (3, 3), (1, 4)] {
+        let error = attach(fd.as_raw_fd(), pe, npes, 1, 2).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::InvalidInput, "{error}");
+    }
+    assert!(create(0, &JobInfo::default()).is_err());
+    assert!(create(2, &JobInfo { first_pe: 1, local_pes: Some(2), ..JobInfo::default() }).is_err());
+    assert!(attach(-1, 0, 1, 0, 1).is_err());
+    let null = std::fs::File::open("/dev/null").unwrap();
+    let error = attach(null.as_raw_fd(), 0, 1, 0, 1).unwrap_err();
+    assert_eq!(error.kind(), std::io::ErrorKind::InvalidData, "{error}");
+    drop(fixture);
+}

@@ -1,0 +1,40 @@
+//! The calling thread's slot pointer: null until its first recorded call, and again once it exits.
+#![allow(unsafe_code)]
+
+use crate::segment::layout::Slot;
+
+unsafe extern "C" {
+    #[cfg(not(target_arch = "x86_64"))]
+    fn pellucid_profile_slot_get() -> *const Slot;
+    fn pellucid_profile_slot_set(slot: *const Slot);
+}
+
+/// The calling thread's slot.
+#[inline(always)]
+pub(super) fn slot() -> Option<&'static Slot> {
+    let slot: *const Slot;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: reads the initial-exec thread-local variable of shim/slot.c, which holds for every thread the library can
+    // be called on; `readonly` but not `pure`, so that a value from before a claim is not reused after it.
+    unsafe {
+        core::arch::asm!(
+            "mov {slot}, qword ptr [rip + pellucid_profile_slot@GOTTPOFF]",
+            "mov {slot}, qword ptr fs:[{slot}]",
+            slot = out(reg) slot,
+            options(readonly, nostack, preserves_flags)
+        );
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: no precondition.
+    unsafe {
+        slot = pellucid_profile_slot_get();
+    }
+    // SAFETY: the pointer is null or was set by `set_slot` to a slot of a mapping that is never unmapped.
+    unsafe { slot.as_ref() }
+}
+
+/// Sets the calling thread's slot.
+pub(super) fn set_slot(slot: Option<&'static Slot>) {
+    // SAFETY: stores a thread-local pointer.
+    unsafe { pellucid_profile_slot_set(slot.map_or(std::ptr::null(), std::ptr::from_ref)) }
+}

@@ -1,0 +1,96 @@
+//! Creating a segment.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::sync::atomic::Ordering::{Relaxed, Release};
+
+use super::layout::{HEADER_BYTES, Header, MAGIC, VERSION, segment_bytes};
+use super::mapping::Mapping;
+use crate::clock::{Scale, realtime_ns};
+use crate::op;
+
+/// What the creator of a segment knows about the job.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct JobInfo {
+    /// Program of the job, as given.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// World number of the first PE that records here (0 on a single host).
+    pub first_pe: u32,
+    /// PEs that record here; `None`: all from `first_pe` on.
+    pub local_pes: Option<u32>,
+}
+
+/// Creates the segment of a job of `npes` PEs: sparse shared memory without a name, gone with its last user.
+///
+/// The descriptor is close-on-exec; whoever starts the PEs decides who inherits it.
+///
+/// # Errors
+/// `InvalidInput` for no PEs or regions outside the job; else what the system answered.
+pub fn create(npes: u32, job: &JobInfo) -> io::Result<OwnedFd> {
+    create_with(npes, job, Scale::of_this_machine())
+}
+
+/// As [`create`], with a given time scale.
+///
+/// # Errors
+/// As [`create`].
+pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd> {
+    let local = job.local_pes.unwrap_or(npes.saturating_sub(job.first_pe));
+    if local == 0 || job.first_pe.checked_add(local).is_none_or(|end| end > npes) {
+        let message = format!("profile segment: {local} PEs from PE {} on do not fit a job of {npes}", job.first_pe);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    let fd = sealed_memory(segment_bytes(local))?;
+    let mapping = Mapping::new(fd.as_raw_fd(), 0, HEADER_BYTES, true)?;
+    // SAFETY: the mapping is a page-aligned, zeroed header that lives until the end of this function; all fields are atomics.
+    let header = unsafe { &*mapping.as_ptr().cast::<Header>() };
+    header.version.store(VERSION, Relaxed);
+    header.npes.store(npes, Relaxed);
+    header.first_pe.store(job.first_pe, Relaxed);
+    header.local_pes.store(local, Relaxed);
+    header.ops.store(op::COUNT as u32, Relaxed);
+    header.ops_hash.store(op::table_hash(), Relaxed);
+    header.clock_source.store(scale.source as u32, Relaxed);
+    header.clock_mult.store(scale.mult, Relaxed);
+    header.clock_overhead.store(scale.overhead, Relaxed);
+    header.start_ticks.store(scale.now(), Relaxed);
+    header.start_realtime.store(realtime_ns(), Relaxed);
+    header.launcher_pid.store(std::process::id(), Relaxed);
+    header.host.set(&host_name());
+    header.program.set(&job.program);
+    header.arguments.set(&job.arguments.join(" "));
+    header.directory.set(&std::env::current_dir().map(|d| d.to_string_lossy().into_owned()).unwrap_or_default());
+    header.magic.store(MAGIC, Release);
+    Ok(fd)
+}
+
+/// Shared memory of a fixed size: nobody can shrink it under a reader's feet.
+fn sealed_memory(bytes: usize) -> io::Result<OwnedFd> {
+    // SAFETY: the name is NUL-terminated.
+    let raw = unsafe { libc::memfd_create(c"pellucid-profile".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+    check(raw)?;
+    // SAFETY: memfd_create just returned this descriptor; nobody else owns it.
+    let fd = unsafe { OwnedFd::from_raw_fd(raw) };
+    let bytes = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+    // SAFETY: plain system call on a descriptor we own.
+    check(unsafe { libc::ftruncate(raw, bytes) })?;
+    // SAFETY: plain system call on a descriptor we own.
+    check(unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) })?;
+    Ok(fd)
+}
+
+fn check(result: RawFd) -> io::Result<()> {
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// Name of this host.
+pub(crate) fn host_name() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: the buffer is valid for its length less the terminator that we keep.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let end = name.iter().position(|&b| b == 0).unwrap_or(0);
+    String::from_utf8_lossy(&name[..end]).into_owned()
+}

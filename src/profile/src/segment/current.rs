@@ -1,0 +1,85 @@
+//! What each thread of a PE does now, or did last: for reports on PEs that died or hang.
+
+use std::sync::atomic::Ordering::{Acquire, Relaxed};
+
+use super::layout::{Current, OWNER_NONE, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE};
+use super::map::Segment;
+use crate::op;
+
+/// Where a thread is relative to its last recorded operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// In the routine, or the PE died there.
+    Inside,
+    /// The routine has returned.
+    Returned,
+    /// The routine was entered. It is one of the short ones, whose return is not recorded.
+    Entered,
+}
+
+/// The last recorded operation of a thread.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurrentOp {
+    /// Thread id in the PE's process; 0 when the thread has exited.
+    pub thread: u32,
+    /// C name of the routine.
+    pub routine: &'static str,
+    /// Operation id.
+    pub op: u16,
+    /// Whether the thread is inside it.
+    pub phase: Phase,
+    /// World number of the peer; `None` where the call has none.
+    pub peer: Option<u32>,
+    /// Address argument, for routines that are timed each call.
+    pub addr: Option<u64>,
+    /// Bytes, for routines that are timed each call.
+    pub bytes: Option<u64>,
+    /// When it was entered, in nanoseconds since the segment was created; for routines that are timed each call.
+    pub start_ns: Option<u64>,
+    /// How long ago that is, in nanoseconds; for routines that are timed each call.
+    pub elapsed_ns: Option<u64>,
+}
+
+impl Segment {
+    /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.
+    ///
+    /// Threads that have exited count only when no live one recorded anything. Threads beyond the segment's slots are not
+    /// seen. Empty when the PE recorded nothing.
+    pub fn current(&self, pe: u32) -> Vec<CurrentOp> {
+        let Some(region) = self.region(pe) else { return Vec::new() };
+        let now = self.scale().now();
+        let used = region.slots[..SLOTS].iter().take(region.head.slots_used.load(Acquire) as usize);
+        let mut all: Vec<CurrentOp> =
+            used
+            .filter_map(|slot| self.decode(&slot.head.current, slot.head.owner.load(Relaxed), now)).collect();
+        if all.iter().any(|c| c.thread != OWNER_NONE) {
+            all.retain(|c| c.thread != OWNER_NONE);
+        }
+        all.sort_by_key(|c| (c.phase != Phase::Inside, c.elapsed_ns.unwrap_or(u64::MAX)));
+        all
+    }
+
+    fn decode(&self, current: &Current, thread: u32, now: u64) -> Option<CurrentOp> {
+        let word = current.word.load(Acquire);
+        let phase = match (word >> 16) & 0xffff {
+            STATE_INSIDE => Phase::Inside,
+            STATE_DONE => Phase::Returned,
+            STATE_ENTERED => Phase::Entered,
+            _ => return None,
+        };
+        let op = word as u16;
+        let timed = phase != Phase::Entered;
+        let start = current.start.load(Relaxed);
+        Some(CurrentOp {
+            thread,
+            routine: op::get(op)?.name,
+            op,
+            phase,
+            peer: u32::try_from((word >> 32) as u32 as i32).ok(),
+            addr: timed.then(|| current.addr.load(Relaxed)),
+            bytes: timed.then(|| current.bytes.load(Relaxed)),
+            start_ns: timed.then(|| self.since_start(start)),
+            elapsed_ns: timed.then(|| self.scale().ns(now.saturating_sub(start))),
+        })
+    }
+}

@@ -1,0 +1,331 @@
+//! The memory layout of a profile segment. It is shared between processes: every type is `repr(C)` with asserted size.
+//!
+//! ```text
+//! segment   Header | Region of the first local PE | Region of the next PE | ...
+//! region    RegionHead | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
+//! slot      SlotHead | a Cell per operation | Rows
+//! ```
+//!
+//! Everything is sparse: a page that nobody wrote takes no memory. A slot belongs to one thread at a time, which alone
+//! writes to it with plain stores; the shared slot serves threads that found no free slot, with atomic additions.
+//! Each 64-bit word is read whole, but a reader that looks while the owner writes may see one word of a cell from before
+//! a call and the next from after it.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use crate::histogram::BUCKETS;
+use crate::op::MAX_OPS;
+use crate::size::{DISTANCES, SIZE_CLASSES};
+
+/// First eight bytes of a segment.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
+/// Version of this layout. Readers and writers of another version refuse the segment.
+pub const VERSION: u32 = 1;
+
+/// Threads of a PE that can record into a slot of their own at the same time.
+pub const SLOTS: usize = 256;
+/// Bytes of a slot: what profiling one thread can take at most.
+pub const SLOT_BYTES: usize = 4 << 20;
+/// Histogram rows of a slot.
+pub const ROWS: usize = (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>()) / size_of::<Row>();
+
+/// [`Cell::row`]: no row yet.
+pub const ROW_NONE: u32 = 0;
+/// [`Cell::row`]: the row that all operations share when a slot has no rows left.
+pub const ROW_OVERFLOW: u32 = 1;
+
+/// Text that another process may read while it is written: NUL-terminated, cut at the field's size.
+#[repr(transparent)]
+pub struct Text<const N: usize>([AtomicU8; N]);
+
+impl<const N: usize> Text<N> {
+    /// Replaces the text, cut to the field at a character boundary.
+    pub fn set(&self, text: &str) {
+        let mut end = text.len().min(N - 1);
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let bytes = text.as_bytes()[..end].iter().copied().chain(std::iter::repeat(0));
+        self.0.iter().zip(bytes).for_each(|(cell, byte)| cell.store(byte, Relaxed));
+    }
+
+    /// The text; bytes that are not UTF-8 are replaced.
+    pub fn get(&self) -> String {
+        let bytes: Vec<u8> = self.0.iter().map(|b| b.load(Relaxed)).take_while(|&b| b != 0).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// First page of a segment: written by its creator before anyone else sees it.
+#[repr(C, align(4096))]
+pub struct Header {
+    /// [`MAGIC`], written last.
+    pub magic: AtomicU64,
+    /// [`VERSION`].
+    pub version: AtomicU32,
+    /// PEs of the job, on all hosts.
+    pub npes: AtomicU32,
+    /// World number of the first PE with a region here.
+    pub first_pe: AtomicU32,
+    /// PEs with a region here.
+    pub local_pes: AtomicU32,
+    /// Rows of the operation table.
+    pub ops: AtomicU32,
+    /// [`crate::clock::Source`] of all time stamps.
+    pub clock_source: AtomicU32,
+    /// Hash of the operation table's names.
+    pub ops_hash: AtomicU64,
+    /// Nanoseconds per tick, times 2^32.
+    pub clock_mult: AtomicU64,
+    /// Ticks of an empty interval.
+    pub clock_overhead: AtomicU64,
+    /// Time of creation in ticks: zero of the job's time line.
+    pub start_ticks: AtomicU64,
+    /// Time of creation in nanoseconds since 1970.
+    pub start_realtime: AtomicU64,
+    /// Process id of the creator.
+    pub launcher_pid: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
+    /// Host of the creator.
+    pub host: Text<64>,
+    /// Program of the job.
+    pub program: Text<512>,
+    /// Its arguments, separated by spaces.
+    pub arguments: Text<1024>,
+    /// Working directory of the creator.
+    pub directory: Text<512>,
+}
+
+/// State of a PE in [`RegionHead::state`]: nothing attached yet.
+pub const PE_ABSENT: u32 = 0;
+/// The PE is attached and records.
+pub const PE_ATTACHED: u32 = 1;
+/// The PE finished initialization.
+pub const PE_INITIALIZED: u32 = 2;
+/// The PE finished finalization.
+pub const PE_FINALIZED: u32 = 3;
+
+/// First page of a PE's region.
+#[repr(C, align(4096))]
+pub struct RegionHead {
+    /// One of the `PE_` states.
+    pub state: AtomicU32,
+    /// World number.
+    pub pe: AtomicU32,
+    /// Process id.
+    pub pid: AtomicU32,
+    /// Profiling level in force.
+    pub level: AtomicI32,
+    /// Highest level ever in force.
+    pub max_level: AtomicI32,
+    /// How often the level changed after it was first set.
+    pub level_changes: AtomicU32,
+    /// Threads that ever claimed a slot.
+    pub threads: AtomicU32,
+    /// Slots that were ever used: those below this number.
+    pub slots_used: AtomicU32,
+    /// Time of attaching, in ticks.
+    pub attach_ticks: AtomicU64,
+    /// Time at which initialization ended, in ticks; 0 before.
+    pub init_ticks: AtomicU64,
+    /// Time at which finalization began, in ticks; 0 before.
+    pub finalize_ticks: AtomicU64,
+    /// Time at which finalization ended, in ticks; 0 before.
+    pub end_ticks: AtomicU64,
+    /// Calls recorded in the shared slot.
+    pub shared_calls: AtomicU64,
+    /// Host of the PE.
+    pub host: Text<64>,
+}
+
+/// Bit in [`Current::word`], low half: a timed operation is running.
+pub const STATE_INSIDE: u64 = 1;
+/// The timed operation has returned.
+pub const STATE_DONE: u64 = 2;
+/// A sampled operation was entered; whether it has returned is not recorded.
+pub const STATE_ENTERED: u64 = 3;
+
+/// What a thread does now.
+#[repr(C)]
+pub struct Current {
+    /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 31), peer (32 to 63).
+    pub word: AtomicU64,
+    /// Address argument of the last timed operation.
+    pub addr: AtomicU64,
+    /// Bytes of the last timed operation.
+    pub bytes: AtomicU64,
+    /// Start of the last timed operation, in ticks.
+    pub start: AtomicU64,
+}
+
+/// Builds [`Current::word`].
+#[inline(always)]
+pub const fn current_word(op: u16, state: u64, peer: i32) -> u64 {
+    (op as u64) | (state << 16) | ((peer as u32 as u64) << 32)
+}
+
+/// [`SlotHead::owner`] of a slot that is free.
+pub const OWNER_NONE: u32 = 0;
+
+/// Head of a thread's slot. The first 64 bytes are all that a sampled call needs.
+#[repr(C, align(128))]
+pub struct SlotHead {
+    /// Current operation.
+    pub current: Current,
+    /// World number of the PE.
+    pub pe: AtomicI32,
+    /// First PE of this host.
+    pub first_local: AtomicI32,
+    /// PEs of this host.
+    pub local_pes: AtomicU32,
+    /// [`crate::clock::Source`].
+    pub clock_source: AtomicU32,
+    /// Nanoseconds per tick, times 2^32.
+    pub clock_mult: AtomicU64,
+    /// Ticks of an empty interval.
+    pub clock_overhead: AtomicU64,
+    /// Thread id of the owner, [`OWNER_NONE`] when free.
+    pub owner: AtomicU32,
+    /// Threads that have owned the slot.
+    pub owners: AtomicU32,
+    /// Rows given out.
+    pub rows_used: AtomicU32,
+    /// Operations that had to share the overflow row.
+    pub rows_overflowed: AtomicU32,
+    /// State of the generator that draws sampling gaps.
+    pub random: AtomicU64,
+}
+
+/// Counters of one operation in one slot.
+#[repr(C, align(128))]
+pub struct Cell {
+    /// Calls by distance that are not counted in the size classes of the row.
+    pub calls: [AtomicU64; DISTANCES],
+    /// Their bytes by distance.
+    pub bytes: [AtomicU64; DISTANCES],
+    /// Sampled calls until the next one is timed.
+    pub countdown: AtomicU32,
+    /// Calls that the next sample stands for.
+    pub gap: AtomicU32,
+    /// Number of the row, [`ROW_NONE`] or [`ROW_OVERFLOW`].
+    pub row: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
+    /// Calls that reported failure.
+    pub errors: AtomicU64,
+    /// Calls that were timed because each such call is.
+    pub exact_calls: AtomicU64,
+    /// Their time in nanoseconds.
+    pub exact_ns: AtomicU64,
+    /// Calls that were timed as samples.
+    pub samples: AtomicU64,
+    /// Calls that the samples stand for.
+    pub sample_weight: AtomicU64,
+    /// Time of the samples in nanoseconds, each times the calls it stands for.
+    pub sample_ns: AtomicU64,
+}
+
+/// Calls and bytes of one size class at one distance.
+#[repr(C)]
+pub struct Size {
+    /// Calls.
+    pub calls: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+}
+
+/// What an operation needs beyond its cell once it is timed or has sizes.
+#[repr(C, align(64))]
+pub struct Row {
+    /// Longest timed call in nanoseconds.
+    pub max_ns: AtomicU64,
+    /// Sum of `w * (w - 1)` over the samples, where a sample stands for `w` calls: what their error grows with.
+    pub sample_spread: AtomicU64,
+    /// Sum of weight times squared nanoseconds of the samples, as the bits of an `f64`.
+    pub sample_ns2: AtomicU64,
+    /// Keeps what follows aligned.
+    pub reserved: [AtomicU64; 5],
+    /// Calls and bytes by size class and distance.
+    pub sizes: [[Size; DISTANCES]; SIZE_CLASSES],
+    /// Timed calls by latency bucket; a sample counts for the calls it stands for.
+    pub latency: [AtomicU64; BUCKETS],
+}
+
+/// What one thread records.
+#[repr(C)]
+pub struct Slot {
+    /// Head.
+    pub head: SlotHead,
+    /// One cell an operation.
+    pub cells: [Cell; MAX_OPS],
+    /// Rows; the first is the overflow row.
+    pub rows: [Row; ROWS],
+    pad: [u8; SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - ROWS * size_of::<Row>()],
+}
+
+/// What one PE records.
+#[repr(C)]
+pub struct Region {
+    /// Head.
+    pub head: RegionHead,
+    /// A slot a thread; the last one is the shared slot.
+    pub slots: [Slot; SLOTS + 1],
+}
+
+/// Bytes of the header.
+pub const HEADER_BYTES: usize = size_of::<Header>();
+/// Bytes of a region.
+pub const REGION_BYTES: usize = size_of::<Region>();
+
+/// Bytes of a segment with this many regions.
+pub const fn segment_bytes(local_pes: u32) -> usize {
+    HEADER_BYTES + local_pes as usize * REGION_BYTES
+}
+
+const _: () = {
+    assert!(size_of::<Header>() == 4096);
+    assert!(size_of::<RegionHead>() == 4096);
+    assert!(size_of::<Current>() == 32);
+    assert!(size_of::<SlotHead>() == 128);
+    assert!(size_of::<Cell>() == 128);
+    assert!(size_of::<Row>() == 10_944);
+    assert!(size_of::<Slot>() == SLOT_BYTES);
+    assert!(REGION_BYTES == 4096 + (SLOTS + 1) * SLOT_BYTES);
+    assert!(ROWS == 359);
+    assert!(std::mem::offset_of!(Slot, cells) == 128);
+    assert!(std::mem::offset_of!(Cell, countdown) == 64);
+    // Masking an operation id is enough to stay inside the cells.
+    assert!(MAX_OPS.is_power_of_two());
+};
+
+impl Slot {
+    /// The cell of an operation. Ids beyond the table wrap around: no panic on the recording path.
+    #[inline(always)]
+    pub fn cell(&self, op: u16) -> &Cell {
+        &self.cells[usize::from(op) & (MAX_OPS - 1)]
+    }
+
+    /// The row with this number ([`ROW_OVERFLOW`] or above).
+    #[inline(always)]
+    pub fn row(&self, number: u32) -> &Row {
+        let index = (number.wrapping_sub(ROW_OVERFLOW) as usize).min(ROWS - 1);
+        // SAFETY: clamped to the array on the line above; written this way so that no panic path is compiled in.
+        unsafe { self.rows.get_unchecked(index) }
+    }
+}
+
+impl SlotHead {
+    /// The distance of a world PE, as an index by [`crate::size::Distance`]. Negative: no peer.
+    #[inline(always)]
+    pub fn distance(&self, peer: i32) -> usize {
+        if peer < 0 {
+            return 0;
+        }
+        let from_first = peer.wrapping_sub(self.first_local.load(Relaxed)) as u32;
+        let on_host = from_first < self.local_pes.load(Relaxed);
+        let own = peer == self.pe.load(Relaxed);
+        3 - usize::from(on_host) - usize::from(own)
+    }
+}

@@ -1,0 +1,15 @@
+//! The profile segment: shared memory that the PEs write and anyone who has its descriptor reads.
+
+mod create;
+mod current;
+pub mod layout;
+mod map;
+mod mapping;
+
+pub use create::{JobInfo, create, create_with};
+pub use current::{CurrentOp, Phase};
+pub use map::Segment;
+
+pub(crate) use create::host_name;
+pub(crate) use map::Facts;
+pub(crate) use mapping::Mapping;

@@ -1,0 +1,232 @@
+//! Reading a segment, of a running job or of a dead one, into plain numbers.
+//!
+//! A reader takes what is there and never makes a PE wait. Each number is whole; numbers that belong together (calls and
+//! bytes, a total and its count) may be one call apart while the PE runs.
+
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
+
+use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
+use crate::op::{self, Timing};
+use crate::segment::layout::{
+    Cell, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, SLOTS, Slot,
+};
+use crate::segment::{Phase, Segment};
+use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
+
+/// How a PE ended, as its launcher saw it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PeOutcome {
+    /// Exit status or signal.
+    pub end: End,
+    /// When, by [`Segment::now_ns`]; `None` when not known.
+    pub ended_ns: Option<u64>,
+}
+
+/// How a job ended, as its launcher saw it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Exit status of the job; `None` while it runs.
+    pub exit_status: Option<i32>,
+    /// One entry a PE, in the order of [`Segment::pes`]; missing ones are unknown.
+    pub pes: Vec<PeOutcome>,
+}
+
+/// Reads the whole segment.
+pub fn take(segment: &Segment, outcome: &Outcome) -> Profile {
+    let now = segment.now_ns();
+    let outcomes = outcome.pes.iter().copied().chain(std::iter::repeat(PeOutcome::default()));
+    let pes: Vec<Pe> = segment.pes().zip(outcomes).filter_map(|(pe, outcome)| take_pe(segment, pe, outcome, now)).collect();
+    let last_end = outcome.pes.iter().filter_map(|pe| pe.ended_ns).chain(pes.iter().map(|pe| pe.end_ns)).max();
+    let header = segment.header();
+    let job = Job {
+        program: header.program.get(),
+        arguments: header.arguments.get(),
+        directory: header.directory.get(),
+        host: header.host.get(),
+        npes: segment.npes(),
+        start_realtime_ns: header.start_realtime.load(Relaxed),
+        wall_ns: if outcome.exit_status.is_some() { last_end.unwrap_or(now) } else { now },
+        exit_status: outcome.exit_status,
+    };
+    Profile { job, pes }
+}
+
+/// Reads one PE; `None` when it never attached.
+fn take_pe(segment: &Segment, number: u32, outcome: PeOutcome, now: u64) -> Option<Pe> {
+    let region = segment.region(number)?;
+    let head = &region.head;
+    let progress = match head.state.load(Acquire) {
+        PE_ABSENT => return None,
+        PE_INITIALIZED => Progress::Initialized,
+        PE_FINALIZED => Progress::Finalized,
+        _ => Progress::Attached,
+    };
+    let stamp = |word: &AtomicU64| match word.load(Relaxed) {
+        0 => 0,
+        ticks => segment.since_start(ticks),
+    };
+    let ended = outcome.ended_ns.unwrap_or(now);
+    let end_ns = match stamp(&head.end_ticks) {
+        end if end > 0 && progress == Progress::Finalized => end,
+        _ => ended,
+    };
+    let mut pe = Pe {
+        pe: number,
+        pid: head.pid.load(Relaxed),
+        host: head.host.get(),
+        progress,
+        end: outcome.end,
+        start_ns: stamp(&head.attach_ticks),
+        init_ns: stamp(&head.init_ticks),
+        finalize_ns: stamp(&head.finalize_ticks),
+        end_ns,
+        level: head.max_level.load(Relaxed),
+        level_changes: head.level_changes.load(Relaxed),
+        threads: head.threads.load(Relaxed),
+        shared_calls: head.shared_calls.load(Relaxed),
+        overflowed: 0,
+        last: None,
+        routines: Vec::new(),
+    };
+    if progress != Progress::Finalized {
+        pe.last = last_op(segment, number, end_ns);
+    }
+    add_slots(segment, region, &mut pe);
+    Some(pe)
+}
+
+fn last_op(segment: &Segment, pe: u32, end_ns: u64) -> Option<LastOp> {
+    let current = segment.current(pe).into_iter().next()?;
+    Some(LastOp {
+        routine: current.routine.to_owned(),
+        inside: match current.phase {
+            Phase::Inside => Some(true),
+            Phase::Returned => Some(false),
+            Phase::Entered => None,
+        },
+        peer: current.peer,
+        since_ns: current.start_ns.map(|start| end_ns.saturating_sub(start)),
+    })
+}
+
+fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
+    let mut by_op: Vec<Option<Routine>> = vec![None; op::COUNT];
+    let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
+    let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
+    for slot in region.slots[..used].iter().chain(shared) {
+        pe.overflowed += slot.head.rows_overflowed.load(Relaxed);
+        for_each_cell(segment, slot, |op, cell| {
+            if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell)) {
+                by_op[usize::from(op)].get_or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
+            }
+        });
+    }
+    pe.routines = by_op.into_iter().flatten().collect();
+}
+
+/// Visits the cells that lie on pages that were ever written.
+fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cell)) {
+    let begin = segment.offset_of(&slot.cells);
+    let cells = begin..begin + op::COUNT * size_of::<Cell>();
+    segment.data_ranges(cells, |data| {
+        let first = (data.start - begin) / size_of::<Cell>();
+        let end = (data.end - begin).div_ceil(size_of::<Cell>());
+        for op in first..end.min(op::COUNT) {
+            visit(op as u16, &slot.cells[op]);
+        }
+    });
+}
+
+fn read_cell(slot: &Slot, op: u16, cell: &Cell) -> Option<Routine> {
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    let row_table = op::get(op)?;
+    let mut routine = Routine::new("", row_table.class);
+    let row = match cell.row.load(Acquire) {
+        ROW_NONE | ROW_OVERFLOW => None,
+        number => Some(slot.row(number)),
+    };
+    for d in 0..DISTANCES {
+        (routine.calls[d], routine.bytes[d]) = (get(&cell.calls[d]), get(&cell.bytes[d]));
+        // Calls counted here have no size class: routines of one size, whose class follows from the mean.
+        if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
+            let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;
+            routine.add_size(SizeCount { class, distance: d as u8, calls: routine.calls[d], bytes: routine.bytes[d] });
+        }
+    }
+    if let Some(row) = row {
+        for class in 0..SIZE_CLASSES {
+            for d in 0..DISTANCES {
+                let (calls, bytes) = (get(&row.sizes[class][d].calls), get(&row.sizes[class][d].bytes));
+                if calls > 0 {
+                    routine.calls[d] += calls;
+                    routine.bytes[d] += bytes;
+                    routine.add_size(SizeCount { class: class as u8, distance: d as u8, calls, bytes });
+                }
+            }
+        }
+        routine.max_ns = get(&row.max_ns);
+        let latency = row.latency.iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
+        routine.latency = crate::histogram::Histogram::from_counts(latency);
+    }
+    routine.errors = get(&cell.errors);
+    let calls = routine.all_calls();
+    if calls == 0 && routine.errors == 0 {
+        return None;
+    }
+
+    let (exact_calls, exact_ns) = (get(&cell.exact_calls), get(&cell.exact_ns));
+    let (samples, weight, sample_ns) = (get(&cell.samples), get(&cell.sample_weight), get(&cell.sample_ns));
+    routine.timed_calls = exact_calls + samples;
+    let untimed = calls.saturating_sub(exact_calls).saturating_sub(weight);
+    if row_table.timing == Timing::Timed {
+        routine.unfinished = untimed;
+    }
+    let estimate = Estimate {
+        weight: weight as f64,
+        ns: sample_ns as f64,
+        ns2: row.map_or(0.0, |row| f64::from_bits(get(&row.sample_ns2))),
+        spread: row.map_or(0, |row| get(&row.sample_spread)) as f64,
+        samples: samples as f64,
+        beyond: if samples > 0 && row_table.timing != Timing::Timed { untimed as f64 } else { 0.0 },
+    };
+    routine.estimated = weight > samples || estimate.beyond > 0.0;
+    routine.total_ns = exact_ns.saturating_add(estimate.total().round() as u64);
+    routine.total_variance = estimate.variance();
+    Some(routine)
+}
+
+/// The time of all sampled calls, from the samples.
+struct Estimate {
+    /// Calls that the samples stand for.
+    weight: f64,
+    /// Sum of weight times nanoseconds.
+    ns: f64,
+    /// Sum of weight times squared nanoseconds.
+    ns2: f64,
+    /// Sum of `w * (w - 1)`.
+    spread: f64,
+    /// Samples.
+    samples: f64,
+    /// Calls since the last sample.
+    beyond: f64,
+}
+
+impl Estimate {
+    fn total(&self) -> f64 {
+        if self.weight > 0.0 { self.ns + self.ns / self.weight * self.beyond } else { 0.0 }
+    }
+
+    /// A sample that stands for `w` calls of variance `s2` is off their sum by a variance of `w * (w - 1) * s2`; the
+    /// calls beyond the last sample take the mean.
+    fn variance(&self) -> f64 {
+        if self.weight <= 0.0 {
+            return 0.0;
+        }
+        let mean = self.ns / self.weight;
+        let s2 = (self.ns2 / self.weight - mean * mean).max(0.0);
+        s2 * (self.spread + self.beyond * self.beyond / self.samples.max(1.0) + self.beyond)
+    }
+}

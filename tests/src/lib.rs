@@ -1,0 +1,16 @@
+//! Harness of the end-to-end tests: finds the staged library, compiles C programs with `oshcc`, runs them under
+//! `oshrun` with a time limit, and expands the type templates of the conformance suite from the API table.
+//!
+//! The suites live in `tests/suites`, the C programs of the specification's chapters in `tests/conformance`, and the
+//! other C programs in `tests/programs`. `tests/README.md` says how to add one.
+#![deny(unsafe_code)]
+
+pub mod compile;
+pub mod declared;
+pub mod program;
+pub mod report;
+pub mod run;
+pub mod system;
+pub mod table;
+pub mod template;
+pub mod tree;

@@ -1,0 +1,134 @@
+//! The C programs of the conformance suite and what their first comment asks for.
+
+use std::path::{Path, PathBuf};
+
+use crate::compile::Build;
+use crate::run::Job;
+use crate::{declared, template, tree};
+
+/// A program of `tests/conformance`, expanded for this build.
+#[derive(Debug)]
+pub struct Program {
+    /// `chapter/name`, `9.06-rma/contiguous`.
+    pub name: String,
+    /// C text after expansion.
+    pub text: String,
+    /// Extension of the source, `c` or `cpp`.
+    extension: String,
+    pes: Vec<usize>,
+    needs: Vec<String>,
+    options: Vec<String>,
+    oshrun: Vec<String>,
+    environment: Vec<(String, String)>,
+    limit: u64,
+    status: i32,
+    expect: Vec<String>,
+}
+
+impl Program {
+    /// Reads a program and expands its templates.
+    fn read(chapter: &str, path: &Path) -> Program {
+        let raw = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let words = |key: &str| -> Vec<String> { fields(&raw, key).flat_map(split).collect() };
+        let numbers: Vec<usize> = words("pes").iter().filter_map(|word| word.parse().ok()).collect();
+        Program {
+            name: format!("{chapter}/{stem}"),
+            text: template::expand(&raw),
+            extension: path.extension().unwrap_or_default().to_string_lossy().into_owned(),
+            pes: if numbers.is_empty() { vec![1, 2, 3, 4] } else { numbers },
+            needs: words("needs"),
+            options: words("cflags"),
+            oshrun: words("oshrun"),
+            environment: words("environment")
+                .iter()
+                .filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.into(), value.into())))
+                .collect(),
+            limit: words("limit").first().and_then(|word| word.parse().ok()).unwrap_or(60),
+            status: words("status").first().and_then(|word| word.parse().ok()).unwrap_or(0),
+            expect: fields(&raw, "expect").map(String::from).collect(),
+        }
+    }
+
+    /// Routines the program cannot do without and this build does not have.
+    pub fn missing(&self) -> Vec<&str> {
+        let declared = declared::functions();
+        self.needs.iter().filter(|name| !declared.contains(*name)).map(String::as_str).collect()
+    }
+
+    /// Compiles the program and runs it at each of its PE counts.
+    ///
+    /// # Errors
+    /// What failed, with commands and output.
+    pub fn run(&self) -> Result<(), String> {
+        let file = self.name.replace('/', "-");
+        let source = tree::scratch("generated").join(format!("{file}.{}", self.extension));
+        std::fs::write(&source, &self.text).map_err(|error| format!("{}: {error}", source.display()))?;
+        let binary = Build::source(&file, &source).options(["-Werror"]).options(&self.options).try_build()?;
+        let mut failures = Vec::new();
+        for &pes in &self.pes {
+            let mut job = Job::oshrun(pes).limit(self.limit).args(&self.oshrun);
+            for (name, value) in &self.environment {
+                job = job.env(name, value);
+            }
+            let outcome = job.arg(&binary).run();
+            let text = |part: &&String| outcome.stdout.contains(*part) || outcome.stderr.contains(*part);
+            let lacking: Vec<&String> = self.expect.iter().filter(|part| !text(part)).collect();
+            if outcome.code() != self.status || !lacking.is_empty() {
+                let lacking: String = lacking.iter().map(|part| format!("output lacks \"{part}\"\n")).collect();
+                failures.push(format!("at {pes} PEs:\n{}{lacking}", outcome.describe()));
+            }
+        }
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }
+    }
+}
+
+/// Every program of `tests/conformance`, in the order of the chapters.
+///
+/// # Panics
+/// Panics where the folder cannot be read.
+pub fn conformance() -> Vec<Program> {
+    let root = tree::package().join("conformance");
+    let mut programs = Vec::new();
+    for chapter in entries(&root) {
+        let name = chapter.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        for path in entries(&chapter) {
+            if path.extension().is_some_and(|extension| extension == "c" || extension == "cpp") {
+                programs.push(Program::read(&name, &path));
+            }
+        }
+    }
+    programs
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    paths
+}
+
+/// Values of ` * key: value` lines in the first comment.
+fn fields<'a>(text: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
+    text.lines().take_while(|line| !line.contains("*/")).filter_map(move |line| {
+        let line = line.trim().strip_prefix("* ")?;
+        let (name, value) = line.split_once(':')?;
+        (name == key).then(|| value.trim())
+    })
+}
+
+fn split(text: &str) -> impl Iterator<Item = String> {
+    text.split_whitespace().map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_comment_holds_the_settings() {
+        let text = "/* A program.\n * pes: 1 2\n * expect: a b\n */\n * pes: 9\n";
+        assert_eq!(fields(text, "pes").collect::<Vec<_>>(), ["1 2"]);
+        assert_eq!(fields(text, "expect").collect::<Vec<_>>(), ["a b"]);
+    }
+}

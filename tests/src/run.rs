@@ -1,0 +1,259 @@
+//! Runs a command with a time limit and keeps what it printed.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write as _};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::{system, tree};
+
+/// What a finished command left.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The command line, for messages.
+    pub line: String,
+    /// Exit status; `None` where the time limit ended the command.
+    pub status: Option<ExitStatus>,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// Wall-clock time.
+    pub elapsed: Duration,
+}
+
+impl Outcome {
+    /// Exit code as a shell shows it: 128 + signal for a command that a signal ended, -1 for a time-out.
+    pub fn code(&self) -> i32 {
+        match self.status {
+            Some(status) => status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+            None => -1,
+        }
+    }
+
+    /// Command, status and the tail of the output, to print where a test fails.
+    pub fn describe(&self) -> String {
+        let mut text = format!("$ {}\n", self.line);
+        let seconds = self.elapsed.as_secs_f64();
+        match self.status {
+            Some(_) => writeln!(text, "exit status {} after {seconds:.1} s", self.code()),
+            None => writeln!(text, "ended by the time limit after {seconds:.1} s"),
+        }
+        .expect("writing to a string");
+        for (name, stream) in [("stdout", &self.stdout), ("stderr", &self.stderr)] {
+            let lines: Vec<&str> = stream.lines().collect();
+            let tail = &lines[lines.len().saturating_sub(40)..];
+            if !tail.is_empty() {
+                writeln!(text, "--- {name} (last {} of {} lines)", tail.len(), lines.len()).expect("string");
+                text.push_str(&tail.join("\n"));
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    /// Asserts the exit code.
+    ///
+    /// # Panics
+    /// Panics with [`Outcome::describe`] where the code differs.
+    #[track_caller]
+    pub fn expect_code(self, code: i32) -> Outcome {
+        assert!(self.code() == code, "expected exit status {code}\n{}", self.describe());
+        self
+    }
+
+    /// Asserts that the command ended by itself with a failure.
+    ///
+    /// # Panics
+    /// Panics with [`Outcome::describe`] where it succeeded or hung.
+    #[track_caller]
+    pub fn expect_failure(self) -> Outcome {
+        assert!(self.code() > 0, "expected a nonzero exit status\n{}", self.describe());
+        self
+    }
+
+    /// Asserts that both streams together contain each of `parts`.
+    ///
+    /// # Panics
+    /// Panics with [`Outcome::describe`] where one is missing.
+    #[track_caller]
+    pub fn expect_text(self, parts: &[&str]) -> Outcome {
+        for part in parts {
+            let found = self.stdout.contains(part) || self.stderr.contains(part);
+            assert!(found, "expected \"{part}\" in the output\n{}", self.describe());
+        }
+        self
+    }
+}
+
+/// A command to run: a thin layer over [`Command`] with a time limit and input.
+#[derive(Debug)]
+pub struct Job {
+    command: Command,
+    limit: Duration,
+    input: Vec<u8>,
+}
+
+impl Job {
+    /// A command with a limit of 60 seconds and no input.
+    pub fn new(program: impl AsRef<Path>) -> Job {
+        let mut command = Command::new(program.as_ref());
+        // A developer's own settings must not change what is tested.
+        for (name, _) in std::env::vars_os() {
+            let name = name.to_string_lossy().into_owned();
+            if ["SHMEM_", "SMA_", "PELLUCID_"].iter().any(|prefix| name.starts_with(prefix)) {
+                command.env_remove(&name);
+            }
+        }
+        Job { command, limit: Duration::from_secs(60), input: Vec::new() }
+    }
+
+    /// `oshrun -n PES`; the program and its arguments follow.
+    pub fn oshrun(pes: usize) -> Job {
+        Job::new(tree::tool("oshrun")).args(["-n", &pes.to_string()])
+    }
+
+    /// Appends one argument.
+    pub fn arg(mut self, argument: impl AsRef<std::ffi::OsStr>) -> Job {
+        self.command.arg(argument);
+        self
+    }
+
+    /// Appends arguments.
+    pub fn args<I: AsRef<std::ffi::OsStr>>(mut self, arguments: impl IntoIterator<Item = I>) -> Job {
+        self.command.args(arguments);
+        self
+    }
+
+    /// Sets an environment variable.
+    pub fn env(mut self, name: &str, value: &str) -> Job {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Sets the working directory.
+    pub fn directory(mut self, path: &Path) -> Job {
+        self.command.current_dir(path);
+        self
+    }
+
+    /// Sets the time limit.
+    pub fn limit(mut self, seconds: u64) -> Job {
+        self.limit = Duration::from_secs(seconds);
+        self
+    }
+
+    /// Sets standard input.
+    pub fn input(mut self, bytes: impl Into<Vec<u8>>) -> Job {
+        self.input = bytes.into();
+        self
+    }
+
+    /// Runs to the end, or to the time limit.
+    pub fn run(self) -> Outcome {
+        self.start().wait()
+    }
+
+    /// Starts the command in a process group of its own.
+    ///
+    /// # Panics
+    /// Panics where it cannot be started.
+    pub fn start(mut self) -> Running {
+        let line = line(&self.command);
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        let mut child = self.command.spawn().unwrap_or_else(|error| panic!("$ {line}\n{error}"));
+        let mut stdin = child.stdin.take().expect("stdin is a pipe");
+        let input = self.input;
+        // Input is written aside: a command that does not read it must not block the test.
+        std::thread::spawn(move || stdin.write_all(&input));
+        let stdout = reader(child.stdout.take().expect("stdout is a pipe"));
+        let stderr = reader(child.stderr.take().expect("stderr is a pipe"));
+        Running { line, child, stdout, stderr, started: Instant::now(), limit: self.limit }
+    }
+}
+
+/// A command under way.
+#[derive(Debug)]
+pub struct Running {
+    line: String,
+    child: Child,
+    stdout: JoinHandle<String>,
+    stderr: JoinHandle<String>,
+    started: Instant,
+    limit: Duration,
+}
+
+impl Running {
+    /// Process id of the command.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end or the time limit; then whatever is left of the process group is killed.
+    ///
+    /// # Panics
+    /// Panics where the status cannot be read.
+    pub fn wait(mut self) -> Outcome {
+        let status = loop {
+            match self.child.try_wait().expect("the child can be waited for") {
+                Some(status) => break Some(status),
+                None if self.started.elapsed() > self.limit => break None,
+                None => std::thread::sleep(Duration::from_millis(2)),
+            }
+        };
+        let elapsed = self.started.elapsed();
+        if status.is_none() {
+            system::kill_group(self.child.id());
+            let _ = self.child.wait();
+        }
+        // A process that outlives the command holds the pipes open: give it a moment, then end it.
+        let patience = Instant::now();
+        while !(self.stdout.is_finished() && self.stderr.is_finished()) {
+            if patience.elapsed() > Duration::from_secs(3) {
+                system::kill_group(self.child.id());
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Outcome {
+            line: self.line,
+            status,
+            stdout: self.stdout.join().unwrap_or_default(),
+            stderr: self.stderr.join().unwrap_or_default(),
+            elapsed,
+        }
+    }
+}
+
+/// Reads a stream to its end on a thread of its own.
+fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Command line for messages.
+fn line(command: &Command) -> String {
+    let mut line = String::new();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            write!(line, "{}={} ", name.to_string_lossy(), value.to_string_lossy()).expect("string");
+        }
+    }
+    line.push_str(&command.get_program().to_string_lossy());
+    for argument in command.get_args() {
+        let argument = argument.to_string_lossy();
+        let plain = !argument.is_empty() && !argument.contains([' ', '\'', '"', '$', ';']);
+        if plain {
+            write!(line, " {argument}").expect("string");
+        } else {
+            write!(line, " '{argument}'").expect("string");
+        }
+    }
+    line
+}

@@ -1,0 +1,68 @@
+//! What a job leaves on the machine: processes, names in shared memory.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Sends SIGKILL to a process group.
+pub fn kill_group(leader: u32) {
+    // SAFETY: kill takes no pointer; the group is one that `Job::start` made.
+    unsafe { libc::kill(-(leader as i32), libc::SIGKILL) };
+}
+
+/// Sends a signal to one process; false where there is none.
+pub fn signal(pid: u32, number: i32) -> bool {
+    // SAFETY: kill takes no pointer.
+    unsafe { libc::kill(pid as i32, number) == 0 }
+}
+
+/// Names in /dev/shm.
+pub fn shared_names() -> BTreeSet<String> {
+    names(Path::new("/dev/shm"))
+}
+
+/// Names in the folder for temporary files.
+pub fn temporary_names() -> BTreeSet<String> {
+    names(&std::env::temp_dir())
+}
+
+fn names(folder: &Path) -> BTreeSet<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return BTreeSet::new() };
+    entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Processes whose executable is `program`.
+pub fn processes(program: &Path) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let program = std::fs::canonicalize(program).unwrap_or_else(|_| program.to_path_buf());
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok())
+        .filter(|pid| std::fs::read_link(format!("/proc/{pid}/exe")).is_ok_and(|exe| exe == program))
+        .collect()
+}
+
+/// Waits until no process runs `program`; gives the ones left after `limit`.
+pub fn wait_for_no_process(program: &Path, limit: Duration) -> Vec<u32> {
+    let started = Instant::now();
+    loop {
+        let left = processes(program);
+        if left.is_empty() || started.elapsed() > limit {
+            return left;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until `ready` holds; false where `limit` passes first.
+pub fn wait_until(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
+    let started = Instant::now();
+    while !ready() {
+        if started.elapsed() > limit {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    true
+}

@@ -1,0 +1,77 @@
+//! Where the library under test and the build folder of the tests are.
+
+use std::path::{Path, PathBuf};
+
+/// Environment variable that names another installed tree to test (the `--prefix` of `./x install`).
+pub const PREFIX_VARIABLE: &str = "PELLUCID_PREFIX";
+
+/// The folder of this package.
+pub fn package() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The root of the workspace.
+pub fn workspace() -> &'static Path {
+    package().parent().expect("tests/ lies in the workspace")
+}
+
+/// The tree under test: `bin/`, `include/` and `lib/` lie in it.
+///
+/// # Panics
+/// Panics where the tree has no `bin/oshcc`: a suite that has nothing to test must not pass.
+pub fn prefix() -> PathBuf {
+    let prefix = match std::env::var_os(PREFIX_VARIABLE) {
+        Some(path) => PathBuf::from(path),
+        None => workspace().join("target/pellucid"),
+    };
+    assert!(
+        prefix.join("bin/oshcc").exists(),
+        "no library to test in {}: run ./x build first",
+        prefix.display()
+    );
+    prefix
+}
+
+/// A tool of the tree under test: `oshcc`, `oshc++`, `oshrun` or `oshprof`.
+///
+/// # Panics
+/// Panics where the tool is missing, see [`prefix`].
+pub fn tool(name: &str) -> PathBuf {
+    let path = prefix().join("bin").join(name);
+    assert!(path.exists(), "{} is missing: run ./x build first", path.display());
+    path
+}
+
+/// A header of the tree under test.
+pub fn header(name: &str) -> PathBuf {
+    prefix().join("include").join(name)
+}
+
+/// A library file of the tree under test.
+pub fn library(name: &str) -> PathBuf {
+    prefix().join("lib").join(name)
+}
+
+/// A folder under `target/tests`, made when missing.
+///
+/// # Panics
+/// Panics where the folder cannot be made.
+pub fn scratch(name: &str) -> PathBuf {
+    let target = match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(path) => PathBuf::from(path),
+        None => workspace().join("target"),
+    };
+    let path = target.join("tests").join(name);
+    std::fs::create_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    path
+}
+
+/// An empty folder under `target/tests` for one test's files.
+///
+/// # Panics
+/// Panics where the folder cannot be emptied or made.
+pub fn fresh(name: &str) -> PathBuf {
+    let path = scratch(name);
+    std::fs::remove_dir_all(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    scratch(name)
+}

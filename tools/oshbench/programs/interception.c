@@ -1,0 +1,61 @@
+/*
+ * What counting costs: shmem_X with the profile off and at level 1, against pshmem_X, from PE 0 to PE 1.
+ * The three take turns batch by batch in one process.
+ */
+#include "shmem_bench.h"
+#include "machine.h"
+#include "interception.h"
+
+#include <pshmem.h>
+
+static void report_call(const char *name, const char *level, size_t bytes, double ns, double pshmem_ns)
+{
+    char bench[64];
+    struct timing t = {.ns = ns, .limit_ns = pshmem_ns};
+    snprintf(bench, sizeof bench, "%s/%s", name, level);
+    report(bench, "heap", bytes, npes, t, "pshmem");
+}
+
+#define BATCHES_OF(name, bytes, level, call)                                   \
+    do {                                                                       \
+        long calls;                                                            \
+        double batch, bare[BATCHES], off[BATCHES], on[BATCHES];                \
+        shmem_pcontrol(1);                                                     \
+        CALIBRATE(calls, batch, shmem_##call, );                               \
+        int batches = batches_for(3 * batch);                                  \
+        for (int b = 0; b < batches; b++) {                                    \
+            shmem_pcontrol(0);                                                 \
+            bare[b] = TIME(calls, pshmem_##call, ) / (double)calls;            \
+            off[b] = TIME(calls, shmem_##call, ) / (double)calls;              \
+            shmem_pcontrol(1);                                                 \
+            on[b] = TIME(calls, shmem_##call, ) / (double)calls;               \
+        }                                                                      \
+        double pshmem_ns = median(bare, batches);                              \
+        report_call(#name, "off", bytes, median(off, batches), pshmem_ns);     \
+        report_call(#name, level, bytes, median(on, batches), pshmem_ns);      \
+    } while (0);
+
+int main(int argc, char **argv)
+{
+    start(argc, argv);
+    need(2);
+    budget_ns *= 2;
+    long *word = symmetric(TIMED_BYTES);
+    static long near[TIMED_BYTES / sizeof(long)];
+    int pe = 1;
+    shmem_barrier_all();
+    if (me == 0) {
+#ifdef HAVE_TICKS
+        volatile uint64_t sink;
+        struct timing t;
+        MEASURE(t, sink = ticks(); sink = ticks(), );
+        report("two_time_stamps", "none", 0, npes, t, NULL);
+        (void)sink;
+#endif
+        CALLS(BATCHES_OF)
+    }
+    shmem_barrier_all();
+    shmem_free(word);
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,257 @@
+//! Builds the programs for every library and runs them in turn.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::job;
+use crate::library::{Library, OURS};
+use crate::line::{self, Key, Line, Measurement};
+use crate::options::Options;
+use crate::results::{MACHINE, Results};
+use crate::suite::{GROUPS, Group, Program, Runs};
+
+/// Of one program. The longest takes a few seconds where nothing is wrong.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// Symmetric heap of the measured programs: room for the largest transfer both ways.
+const HEAP: &str = "128M";
+
+/// The process of no library that a whole job is compared with.
+const NOTHING: &str = "nothing";
+
+/// Something that did not work; the rest went on.
+#[derive(Debug)]
+pub struct Failure {
+    /// Program, library and what happened.
+    pub what: String,
+    /// True where it is this library's or this program's: the run as a whole then fails.
+    pub ours: bool,
+}
+
+/// Runs what was asked for.
+pub struct Driver {
+    programs: PathBuf,
+    build: PathBuf,
+    libraries: Vec<Library>,
+    cores: u32,
+    quick: bool,
+    repetitions: u32,
+    pes: Option<u32>,
+    /// Measurements so far.
+    pub results: Results,
+    /// Failures so far.
+    pub failures: Vec<Failure>,
+}
+
+impl Driver {
+    /// `root` is the folder of the repository.
+    pub fn new(root: &Path, options: &Options) -> Driver {
+        let mut driver = Driver {
+            programs: root.join("tools/oshbench/programs"),
+            build: root.join("target/oshbench"),
+            libraries: Vec::new(),
+            cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
+            quick: options.quick,
+            repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 7 }),
+            pes: options.pes,
+            results: Results::default(),
+            failures: Vec::new(),
+        };
+        let prefix = options.prefix.as_ref().map_or_else(|| root.join("target/pellucid"), PathBuf::from);
+        match Library::ours(&prefix) {
+            Ok(library) => driver.libraries.push(library),
+            Err(why) => driver.fail(true, format!("Pellucid is not measured: {why}")),
+        }
+        if !options.no_peers {
+            match Library::oshmem() {
+                Ok(library) => driver.libraries.push(library),
+                Err(why) => driver.fail(false, format!("OSHMEM is not measured: {why}")),
+            }
+        }
+        driver
+    }
+
+    /// What a reader of the numbers must know.
+    pub fn conditions(&self) -> String {
+        let level = env::var("SHMEM_PROFILE").unwrap_or_else(|_| "1 (the default)".to_owned());
+        format!(
+            "{} cores. Times of one operation: median of {} runs, spread between the quartiles. Profile level: {level}.",
+            self.cores, self.repetitions
+        )
+    }
+
+    fn fail(&mut self, ours: bool, what: String) {
+        eprintln!("oshbench: {what}");
+        self.failures.push(Failure { what, ours });
+    }
+
+    /// Runs all groups that the user named, or all there are.
+    pub fn run(&mut self, names: &[String]) {
+        for group in GROUPS {
+            if names.is_empty() || names.iter().any(|n| n == group.name) {
+                for program in group.programs {
+                    self.run_program(group, program);
+                }
+            }
+        }
+    }
+
+    fn run_program(&mut self, group: &'static Group, program: &Program) {
+        match program.runs {
+            Runs::Plain => self.run_plain(group, program.name),
+            Runs::OursAlone => self.run_alone(group, program.name),
+            Runs::Libraries | Runs::Ours | Runs::WholeJob => {
+                let ready = self.build_for_libraries(program);
+                let given = self.pes.filter(|_| program.any_pes);
+                let counts = given.as_ref().map_or(program.pes, std::slice::from_ref);
+                for &pes in counts {
+                    self.run_in_turn(group, program, pes, &ready);
+                }
+            }
+        }
+    }
+
+    /// The libraries that the program compiled for, and where it lies.
+    fn build_for_libraries(&mut self, program: &Program) -> Vec<(Library, PathBuf)> {
+        let mut ready = Vec::new();
+        for library in self.libraries.clone() {
+            if program.runs == Runs::Ours && library.name != OURS {
+                continue;
+            }
+            match self.compile(library.compiler(), library.name, program.name) {
+                Ok(path) => ready.push((library, path)),
+                Err(why) => self.fail(
+                    library.name == OURS,
+                    format!("{} does not compile with {}'s oshcc: {why}", program.name, library.label),
+                ),
+            }
+        }
+        ready
+    }
+
+    fn compile(&self, mut compiler: Command, folder: &str, name: &str) -> Result<PathBuf, String> {
+        let folder = self.build.join(folder);
+        fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        let path = folder.join(name);
+        compiler
+            .args(["-std=gnu11", "-O2"])
+            .arg(self.programs.join(format!("{name}.c")))
+            .arg("-o")
+            .arg(&path)
+            .arg("-pthread");
+        job::run(&mut compiler, TIME_LIMIT)?;
+        Ok(path)
+    }
+
+    fn compile_plain(&self, name: &str) -> Result<PathBuf, String> {
+        let cc = env::var_os("CC").unwrap_or_else(|| "cc".into());
+        self.compile(Command::new(cc), "plain", name)
+    }
+
+    /// A B A B ...: what disturbs the machine for a while disturbs all alike.
+    fn run_in_turn(&mut self, group: &'static Group, program: &Program, pes: u32, ready: &[(Library, PathBuf)]) {
+        eprintln!("oshbench: {}, {pes} PEs, {} repetitions", program.name, self.repetitions);
+        let whole_job = program.runs == Runs::WholeJob;
+        let nothing = whole_job.then(|| self.compile_plain(NOTHING).ok()).flatten();
+        let mut failed: Vec<&str> = Vec::new();
+        for _ in 0..self.repetitions {
+            for (library, path) in ready {
+                if failed.contains(&library.name) {
+                    continue;
+                }
+                let mut command = library.job(path, pes, self.cores);
+                if self.quick {
+                    command.arg("--quick");
+                }
+                if !whole_job {
+                    command.env("SHMEM_SYMMETRIC_SIZE", HEAP);
+                }
+                let outcome = if whole_job {
+                    self.time_job(group, library.name, &mut command, pes, nothing.as_deref())
+                } else {
+                    self.measure(group, library.name, &mut command)
+                };
+                if let Err(why) = outcome {
+                    failed.push(library.name);
+                    self.fail(library.name == OURS, format!("{} of {}, {pes} PEs: {why}", program.name, library.label));
+                }
+            }
+        }
+    }
+
+    fn time_job(
+        &mut self,
+        group: &'static Group,
+        library: &'static str,
+        command: &mut Command,
+        pes: u32,
+        nothing: Option<&Path>,
+    ) -> Result<(), String> {
+        let job = job::run(command, TIME_LIMIT)?;
+        let process = nothing.and_then(|path| job::run(&mut Command::new(path), TIME_LIMIT).ok());
+        let measurement = Measurement {
+            key: Key { bench: "empty-job".to_owned(), memory: "none".to_owned(), bytes: 0, pes },
+            ns: job.wall.as_secs_f64() * 1e9,
+            limit: process.map(|p| ("one_process".to_owned(), p.wall.as_secs_f64() * 1e9)),
+        };
+        self.results.add(group.name, library, measurement);
+        Ok(())
+    }
+
+    fn run_plain(&mut self, group: &'static Group, name: &str) {
+        eprintln!("oshbench: {name}, {} repetitions", self.repetitions);
+        let outcome = self.compile_plain(name).and_then(|path| {
+            for _ in 0..self.repetitions {
+                let mut command = Command::new(&path);
+                if self.quick {
+                    command.arg("--quick");
+                }
+                self.measure(group, MACHINE, &mut command)?;
+            }
+            Ok(())
+        });
+        if let Err(why) = outcome {
+            self.fail(true, format!("{name}: {why}"));
+        }
+    }
+
+    /// Once: what it counts does not vary.
+    fn run_alone(&mut self, group: &'static Group, name: &str) {
+        let ours = self.libraries.iter().find(|l| l.name == OURS).cloned();
+        let Some(library) = ours else { return };
+        eprintln!("oshbench: {name}");
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            let mut command = Command::new(path);
+            if self.quick {
+                command.arg("--quick");
+            }
+            self.measure(group, library.name, &mut command)
+        });
+        if let Err(why) = outcome {
+            self.fail(true, format!("{name} of {}: {why}", library.label));
+        }
+    }
+
+    /// Runs a program and takes what its lines say.
+    fn measure(&mut self, group: &'static Group, library: &'static str, command: &mut Command) -> Result<(), String> {
+        let finished = job::run(command, TIME_LIMIT)?;
+        let mut taken = 0;
+        for text in finished.stdout.lines() {
+            match line::parse(text) {
+                Line::Measurement(m) => self.results.add(group.name, library, m),
+                Line::Instructions(i) => self.results.add_instructions(i),
+                Line::Note(note) => eprintln!("oshbench: {note}"),
+                Line::Bad(why) => return Err(format!("its output is not understood: {why}")),
+                Line::Other => continue,
+            }
+            taken += 1;
+        }
+        if taken == 0 {
+            return Err("it printed no measurement".to_owned());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,126 @@
+//! The OpenSHMEM libraries that are measured: where they are, how they compile and how they start a job.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::job;
+
+/// Our own name in results.
+pub const OURS: &str = "pellucid";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Launcher {
+    Pellucid,
+    OpenMpi,
+}
+
+/// One installed library.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// In results.
+    pub name: &'static str,
+    /// For people.
+    pub label: &'static str,
+    cc: PathBuf,
+    oshrun: PathBuf,
+    launcher: Launcher,
+}
+
+impl Library {
+    /// The library of this repository, or why it cannot be measured.
+    pub fn ours(prefix: &Path) -> Result<Library, String> {
+        let bin = prefix.join("bin");
+        for tool in ["oshcc", "oshrun"] {
+            if !bin.join(tool).is_file() {
+                return Err(format!("{} is missing: run ./x build", bin.join(tool).display()));
+            }
+        }
+        Ok(Library {
+            name: OURS,
+            label: "Pellucid",
+            cc: bin.join("oshcc"),
+            oshrun: bin.join("oshrun"),
+            launcher: Launcher::Pellucid,
+        })
+    }
+
+    /// Open MPI's OSHMEM where the search path leads to it, or why not. Other libraries use the same command names.
+    pub fn oshmem() -> Result<Library, String> {
+        let path = env::var_os("PATH").unwrap_or_default();
+        for folder in env::split_paths(&path) {
+            let (cc, oshrun) = (folder.join("oshcc"), folder.join("oshrun"));
+            if cc.is_file() && oshrun.is_file() && is_open_mpi(&oshrun) {
+                return Ok(Library { name: "oshmem", label: "OSHMEM", cc, oshrun, launcher: Launcher::OpenMpi });
+            }
+        }
+        Err("Open MPI's oshcc and oshrun are not on the search path \
+             (Debian: apt install openmpi-bin libopenmpi-dev)"
+            .to_owned())
+    }
+
+    /// The compiler wrapper.
+    pub fn compiler(&self) -> Command {
+        Command::new(&self.cc)
+    }
+
+    /// A job of `pes` PEs. PEs are bound to a core each where there are enough of them.
+    pub fn job(&self, program: &Path, pes: u32, cores: u32) -> Command {
+        let bound = pes <= cores;
+        let mut command = Command::new(&self.oshrun);
+        let pes = pes.to_string();
+        match self.launcher {
+            Launcher::Pellucid => {
+                command.args(["-n", &pes, "--bind", if bound { "core" } else { "none" }]);
+            }
+            Launcher::OpenMpi => {
+                // UCX's memory hooks and Open MPI's get in each other's way in Debian 12: it crashes at start.
+                command.args(["--mca", "opal_common_ucx_opal_mem_hooks", "0"]);
+                command.args(["--allow-run-as-root", "-n", &pes, "--bind-to"]);
+                command.arg(if bound { "core" } else { "none" });
+                if !bound {
+                    command.arg("--oversubscribe");
+                }
+            }
+        }
+        command.arg(program);
+        command
+    }
+}
+
+fn is_open_mpi(oshrun: &Path) -> bool {
+    let version = job::run(Command::new(oshrun).arg("--version"), Duration::from_secs(10));
+    version.is_ok_and(|v| v.stdout.contains("OpenRTE") || v.stdout.contains("Open MPI"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(command: &Command) -> Vec<String> {
+        command.get_args().map(|a| a.to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn jobs_are_bound_only_where_there_are_cores() {
+        let library = Library {
+            name: "oshmem",
+            label: "OSHMEM",
+            cc: PathBuf::from("oshcc"),
+            oshrun: PathBuf::from("oshrun"),
+            launcher: Launcher::OpenMpi,
+        };
+        let bound = words(&library.job(Path::new("rma"), 2, 2));
+        assert!(bound.ends_with(&["--bind-to".into(), "core".into(), "rma".into()]));
+        let shared = words(&library.job(Path::new("rma"), 8, 2));
+        assert!(shared.contains(&"--oversubscribe".to_owned()));
+        assert!(shared.contains(&"none".to_owned()));
+    }
+
+    #[test]
+    fn a_library_that_is_not_built_is_named() {
+        let why = Library::ours(Path::new("nowhere")).unwrap_err();
+        assert!(why.contains("oshcc") && why.contains("./x build"), "{why}");
+    }
+}

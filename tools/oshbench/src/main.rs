@@ -1,0 +1,76 @@
+//! `./x bench`: measures this library, the limits of the machine and other OpenSHMEM libraries in one run.
+//!
+//! The C programs of `programs/` are compiled with each library's `oshcc` and run in turn with each library's `oshrun`.
+//! They print one line for each measurement ([`line`]); the driver takes medians over the repetitions ([`stats`],
+//! [`results`]), compares them with the numbers to reach ([`targets`]) and prints a table ([`table`]) or JSON ([`json`]).
+#![deny(unsafe_code)]
+
+mod driver;
+mod job;
+mod json;
+mod library;
+mod line;
+mod options;
+mod results;
+mod stats;
+mod suite;
+mod table;
+mod targets;
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Wrong command line.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let options = match options::parse(&arguments) {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("oshbench: {why}\nTry './x bench --help'.");
+            return ExitCode::from(USAGE);
+        }
+    };
+    if options.help {
+        print!("{}", options::help());
+        return ExitCode::SUCCESS;
+    }
+    if options.list {
+        print!("{}", suite::list());
+        return ExitCode::SUCCESS;
+    }
+    let Some(root) = repository() else {
+        eprintln!("oshbench: no folder with tools/oshbench/programs here or above: run it in the repository");
+        return ExitCode::from(USAGE);
+    };
+
+    let mut driver = driver::Driver::new(&root, &options);
+    driver.run(&options.groups);
+    let rows = driver.results.rows();
+    if !rows.is_empty() {
+        println!("{}\n", driver.conditions());
+        println!("{}", table::table(&rows));
+        println!("{}", table::verdict(&rows));
+    }
+    let mut failed = false;
+    for failure in &driver.failures {
+        failed |= failure.ours;
+        println!("failed: {}", failure.what);
+    }
+    if let Some(path) = &options.json
+        && let Err(why) = fs::write(path, json::json(&rows))
+    {
+        eprintln!("oshbench: --json {path}: {why}");
+        failed = true;
+    }
+    if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// The nearest folder, from the current one upwards, that holds the programs.
+fn repository() -> Option<PathBuf> {
+    let here = env::current_dir().ok()?;
+    here.ancestors().find(|folder| folder.join("tools/oshbench/programs").is_dir()).map(PathBuf::from)
+}

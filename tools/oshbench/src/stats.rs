@@ -1,0 +1,58 @@
+//! Median and spread of repeated measurements.
+
+/// What repetitions of one measurement come to. All in the unit of the values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// The middle value: half of the repetitions gave less.
+    pub median: f64,
+    /// From the first to the third quartile: the range that holds the middle half of the repetitions.
+    pub spread: f64,
+}
+
+/// `None` for no values.
+pub fn summarize(values: &[f64]) -> Option<Summary> {
+    let mut sorted: Vec<f64> = values.iter().copied().filter(|v| v.is_finite()).collect();
+    sorted.sort_by(f64::total_cmp);
+    Some(Summary { median: quantile(&sorted, 0.5)?, spread: quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)? })
+}
+
+/// Between the two nearest values where the quantile falls between them.
+fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
+    let last = sorted.len().checked_sub(1)?;
+    let at = q * last as f64;
+    let below = sorted[at.floor() as usize];
+    let above = sorted[at.ceil() as usize];
+    Some(below + (above - below) * at.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_has_no_summary() {
+        assert_eq!(summarize(&[]), None);
+        assert_eq!(summarize(&[f64::NAN]), None);
+    }
+
+    #[test]
+    fn one_value_has_no_spread() {
+        assert_eq!(summarize(&[7.0]), Some(Summary { median: 7.0, spread: 0.0 }));
+    }
+
+    #[test]
+    fn order_does_not_matter_and_an_outlier_moves_neither() {
+        let calm = summarize(&[3.0, 1.0, 2.0, 5.0, 4.0]).unwrap();
+        let wild = summarize(&[3.0, 1.0, 2.0, 5e9, 4.0]).unwrap();
+        assert_eq!(calm, wild);
+        assert_eq!(calm.median, 3.0);
+        assert_eq!(calm.spread, 2.0);
+    }
+
+    #[test]
+    fn even_counts_take_the_mean_of_the_middle() {
+        let summary = summarize(&[1.0, 2.0, 3.0, 4.0]).unwrap();
+        assert_eq!(summary.median, 2.5);
+        assert_eq!(summary.spread, 1.5);
+    }
+}

@@ -1,0 +1,126 @@
+//! What can be measured: groups of programs and the numbers of PEs they run at.
+
+/// Who runs a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Runs {
+    /// Every library, in turn.
+    Libraries,
+    /// This library only, under its launcher.
+    Ours,
+    /// This library only, once, as one PE without a launcher.
+    OursAlone,
+    /// No library: a plain program.
+    Plain,
+    /// Every library; the driver times the whole job, and a plain process beside it.
+    WholeJob,
+}
+
+/// One C program of `programs/`.
+#[derive(Clone, Copy, Debug)]
+pub struct Program {
+    /// File name without `.c`.
+    pub name: &'static str,
+    /// Numbers of PEs.
+    pub pes: &'static [u32],
+    /// `--pes` replaces `pes`.
+    pub any_pes: bool,
+    /// Who runs it.
+    pub runs: Runs,
+}
+
+/// What the user can ask for by name.
+#[derive(Clone, Copy, Debug)]
+pub struct Group {
+    /// On the command line.
+    pub name: &'static str,
+    /// One line.
+    pub about: &'static str,
+    /// In this order.
+    pub programs: &'static [Program],
+}
+
+const fn pair(name: &'static str, runs: Runs) -> Program {
+    Program { name, pes: &[2], any_pes: false, runs }
+}
+
+/// Everything, in the order it runs and is printed.
+pub const GROUPS: &[Group] = &[
+    Group {
+        name: "limits",
+        about: "the machine alone: copies, atomic instructions, a cache line between two cores",
+        programs: &[Program { name: "limits", pes: &[1], any_pes: false, runs: Runs::Plain }],
+    },
+    Group {
+        name: "rma",
+        about: "p, g, put, get, put + quiet of 8 bytes and strided transfers, heap and static",
+        programs: &[pair("rma", Runs::Libraries)],
+    },
+    Group {
+        name: "amo",
+        about: "atomic operations, heap and static; two PEs on one word",
+        programs: &[pair("amo", Runs::Libraries)],
+    },
+    Group {
+        name: "bandwidth",
+        about: "putmem and getmem from 8 B to 16 MiB, heap and static",
+        programs: &[pair("bandwidth", Runs::Libraries)],
+    },
+    Group {
+        name: "collectives",
+        about: "barrier, sync, broadcast, sum and a ring at 2, 4 and 8 PEs",
+        programs: &[Program { name: "collective", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries }],
+    },
+    Group {
+        name: "busy",
+        about: "put, get and atomics to a PE that computes",
+        programs: &[pair("busy", Runs::Libraries)],
+    },
+    Group {
+        name: "startup",
+        about: "an empty program from start to finish with 2 and 8 PEs",
+        programs: &[Program { name: "empty", pes: &[2, 8], any_pes: true, runs: Runs::WholeJob }],
+    },
+    Group {
+        name: "interception",
+        about: "shmem_X with the profile off and on against pshmem_X: time and instructions",
+        programs: &[
+            pair("interception", Runs::Ours),
+            Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
+        ],
+    },
+];
+
+/// The group of that name.
+pub fn group(name: &str) -> Option<&'static Group> {
+    GROUPS.iter().find(|g| g.name == name)
+}
+
+/// All names, for messages.
+pub fn names() -> String {
+    let names: Vec<&str> = GROUPS.iter().map(|g| g.name).collect();
+    names.join(", ")
+}
+
+/// Name and description of each group, a line each.
+pub fn list() -> String {
+    GROUPS.iter().map(|g| format!("  {:<14} {}\n", g.name, g.about)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn names_are_unique_and_programs_exist() {
+        let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+        for (i, group) in GROUPS.iter().enumerate() {
+            assert!(GROUPS[..i].iter().all(|g| g.name != group.name));
+            for program in group.programs {
+                let file = programs.join(format!("{}.c", program.name));
+                assert!(file.is_file(), "{} is missing", program.name);
+                assert!(!program.pes.is_empty());
+            }
+        }
+    }
+}

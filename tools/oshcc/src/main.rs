@@ -1,0 +1,70 @@
+//! `oshcc` and `oshc++`: the C and C++ compiler, with what OpenSHMEM programs need added.
+//!
+//! One program under two names: which compiler it stands for is in the name it is called by.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`language`] | C or C++, and the compiler for it |
+//! | [`tree`] | where headers and libraries are |
+//! | [`mode`] | what a command line makes the compiler do |
+//! | [`plan`] | the command that is run |
+//! | [`order`] | profilers that would be silently left out |
+//! | [`show`] | printing commands for a shell |
+#![deny(unsafe_code)]
+
+mod help;
+mod language;
+mod mode;
+mod order;
+mod plan;
+mod show;
+mod tree;
+
+use language::Language;
+use plan::Request;
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, exit};
+use tree::Tree;
+
+/// Exit status where the compiler cannot be run, as a shell has it.
+const NOT_FOUND: i32 = 127;
+
+fn main() {
+    let mut words = std::env::args_os();
+    let language = Language::of_program(&words.next().unwrap_or_default());
+    let args: Vec<OsString> = words.collect();
+    match run(language, &args) {
+        Ok(()) => exit(0),
+        Err((status, message)) => {
+            eprintln!("{}: {message}", language.wrapper());
+            exit(status)
+        }
+    }
+}
+
+/// Shows or runs the compiler. Returns only where nothing was to be run, or could be.
+fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
+    let compiler = language.compiler().map_err(|message| (1, message))?;
+    let tree = Tree::of_this_program().map_err(|message| (1, message))?;
+    for warning in order::warnings(args) {
+        eprintln!("{}: warning: {warning}", language.wrapper());
+    }
+    let command = match plan::plan(&compiler.words, &tree, args) {
+        Request::Show(words) => return print(&(show::line(&words) + "\n")),
+        Request::Help(words) => {
+            print(&help::text(language, &compiler))?;
+            words
+        }
+        Request::Run(words) => words,
+    };
+    let error = Command::new(&command[0]).args(&command[1..]).exec();
+    let name = command[0].to_string_lossy();
+    Err((NOT_FOUND, format!("cannot run the compiler {name:?} ({}): {error}", compiler.origin)))
+}
+
+fn print(text: &str) -> Result<(), (i32, String)> {
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|error| (1, format!("standard output: {error}")))
+}

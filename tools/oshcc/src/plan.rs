@@ -1,0 +1,137 @@
+//! From the user's arguments to the command that is run or shown.
+
+use crate::mode::{Mode, mode};
+use crate::tree::Tree;
+use std::ffi::{OsStr, OsString};
+
+/// What the user asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Run this.
+    Run(Vec<OsString>),
+    /// Print this.
+    Show(Vec<OsString>),
+    /// Print our own help text, then run this, which prints the compiler's.
+    Help(Vec<OsString>),
+}
+
+/// What `-show` and its relatives show.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Show {
+    Command,
+    Compile,
+    Link,
+}
+
+/// Spellings, as other wrappers have them.
+const SHOWS: &[(&str, Show)] = &[
+    ("-show", Show::Command),
+    ("--show", Show::Command),
+    ("-showme", Show::Command),
+    ("--showme", Show::Command),
+    ("-showme:compile", Show::Compile),
+    ("--showme:compile", Show::Compile),
+    ("-showme:link", Show::Link),
+    ("--showme:link", Show::Link),
+];
+
+/// The command for these arguments: every one of them unchanged and in order, ours before (headers) and after (library).
+pub fn plan(compiler: &[OsString], tree: &Tree, args: &[OsString]) -> Request {
+    let show = |arg: &OsString| SHOWS.iter().find(|(name, _)| arg == name).map(|(_, show)| *show);
+    let shown = args.iter().rev().find_map(show);
+    let args: Vec<OsString> = args.iter().filter(|arg| show(arg).is_none()).cloned().collect();
+    let mode = mode(&args);
+    match shown {
+        Some(Show::Compile) => return Request::Show(compile_options(tree)),
+        Some(Show::Link) => return Request::Show(link_options(tree, mode)),
+        Some(Show::Command) | None => {}
+    }
+    let nothing_to_do = shown.is_some() && args.is_empty();
+    let mut words = compiler.to_vec();
+    if mode.compiles || nothing_to_do {
+        words.extend(compile_options(tree));
+    }
+    words.extend(args.iter().cloned());
+    if mode.links || nothing_to_do {
+        words.extend(link_options(tree, mode));
+    }
+    match shown {
+        Some(_) => Request::Show(words),
+        None if args == ["--help"] => Request::Help(words),
+        None => Request::Run(words),
+    }
+}
+
+fn compile_options(tree: &Tree) -> Vec<OsString> {
+    vec![joined("-I", tree.include.as_os_str())]
+}
+
+fn link_options(tree: &Tree, mode: Mode) -> Vec<OsString> {
+    let lib = tree.lib.as_os_str();
+    let mut options = vec![joined("-L", lib)];
+    if mode.is_static {
+        options.extend(["-lsma", "-lm"].map(OsString::from));
+    } else {
+        options.extend([joined("-Wl,-rpath,", lib), "-lsma".into()]);
+    }
+    options
+}
+
+fn joined(option: &str, path: &OsStr) -> OsString {
+    let mut word = OsString::from(option);
+    word.push(path);
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn text(words: &[OsString]) -> String {
+        words.iter().map(|w| w.to_str().unwrap()).collect::<Vec<_>>().join(" ")
+    }
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(OsString::from).collect()
+    }
+
+    #[test]
+    fn commands() {
+        let tree = Tree::at(Path::new("/p"));
+        let library = "-L/p/lib -Wl,-rpath,/p/lib -lsma";
+        for (args, expected) in [
+            ("a.c -o a", format!("run cc -I/p/include a.c -o a {library}")),
+            ("a.c -lmyprof", format!("run cc -I/p/include a.c -lmyprof {library}")),
+            ("-c a.c", "run cc -I/p/include -c a.c".into()),
+            ("-E a.c", "run cc -I/p/include -E a.c".into()),
+            ("a.o", format!("run cc a.o {library}")),
+            ("-shared -o l.so a.o", format!("run cc -shared -o l.so a.o {library}")),
+            ("-static a.c", "run cc -I/p/include -static a.c -L/p/lib -lsma -lm".into()),
+            ("@file", format!("run cc -I/p/include @file {library}")),
+            ("--version", "run cc --version".into()),
+            ("", "run cc".into()),
+            ("--help", "help cc --help".into()),
+            ("-showme a.c", format!("show cc -I/p/include a.c {library}")),
+            ("-c a.c --show", "show cc -I/p/include -c a.c".into()),
+            ("-show", format!("show cc -I/p/include {library}")),
+            ("-showme:compile", "show -I/p/include".into()),
+            ("-showme:link a.c", format!("show {library}")),
+            ("-static -showme:link", "show -L/p/lib -lsma -lm".into()),
+        ] {
+            let (kind, command) = match plan(&words("cc"), &tree, &words(args)) {
+                Request::Run(command) => ("run", command),
+                Request::Show(command) => ("show", command),
+                Request::Help(command) => ("help", command),
+            };
+            assert_eq!(format!("{kind} {}", text(&command)), expected, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn the_compiler_may_have_arguments() {
+        let tree = Tree::at(Path::new("/p"));
+        let Request::Run(command) = plan(&words("ccache gcc -m64"), &tree, &words("-c a.c")) else { panic!() };
+        assert_eq!(text(&command), "ccache gcc -m64 -I/p/include -c a.c");
+    }
+}

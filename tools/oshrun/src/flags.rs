@@ -1,0 +1,111 @@
+//! The options of `oshrun`, as one table that yields both the parser and the help text.
+
+/// Which option a row is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Id {
+    /// Number of PEs.
+    Pes,
+    /// A variable for the PEs' environment.
+    Export,
+    /// Where PEs may run.
+    Bind,
+    /// PE number before every line.
+    Label,
+    /// Longest time the job may take.
+    Timeout,
+    /// Symmetric heap size.
+    Heap,
+    /// Profile level, and the table at the end.
+    Profile,
+    /// Where the profile is written.
+    ProfileDir,
+    /// Argument checks.
+    Check,
+    /// Help text.
+    Help,
+    /// Version.
+    Version,
+}
+
+/// Whether an option takes a value, and what the help text calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Value {
+    /// Takes none.
+    None,
+    /// Needs one, in the next argument or after `=`.
+    Required(&'static str),
+    /// Takes one after `=`, or in the next argument where that reads as one.
+    Optional(&'static str),
+}
+
+/// One option.
+pub struct Flag {
+    /// Which.
+    pub id: Id,
+    /// Spellings, with their dashes.
+    pub names: &'static [&'static str],
+    /// Its value.
+    pub value: Value,
+    /// What it does; lines are kept as they are.
+    pub help: &'static str,
+}
+
+/// Every option, in the order of the help text.
+pub const FLAGS: &[Flag] = &[
+    Flag { id: Id::Pes, names: &["-n", "-np"], value: Value::Required("N"), help: "number of PEs (default 1)" },
+    Flag {
+        id: Id::Export,
+        names: &["-x"],
+        value: Value::Required("VAR[=VALUE]"),
+        help: "set VAR in the environment of the PEs (without a value: pass it on as it is);\nmay be given several times",
+    },
+    Flag {
+        id: Id::Bind,
+        names: &["--bind"],
+        value: Value::Required("core|none"),
+        help: "core: each PE on a core of its own, cores in use by other jobs last\n\
+               none: wherever the system puts it\n\
+               default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is\n\
+               not above 1, none otherwise",
+    },
+    Flag {
+        id: Id::Label,
+        names: &["--label"],
+        value: Value::None,
+        help: "begin every line of output with the number of its PE, as in \"[3] \"",
+    },
+    Flag {
+        id: Id::Timeout,
+        names: &["--timeout"],
+        value: Value::Required("SECONDS"),
+        help: "end the job after this time, say what each PE was doing, and exit with 124",
+    },
+    Flag {
+        id: Id::Heap,
+        names: &["--heap"],
+        value: Value::Required("SIZE"),
+        help: "symmetric heap of a PE: a number with an optional suffix k, m, g or t\n(sets SHMEM_SYMMETRIC_SIZE)",
+    },
+    Flag {
+        id: Id::Profile,
+        names: &["--profile"],
+        value: Value::Optional("LEVEL|off"),
+        help: "print the profile when the job ends (stderr) and write it to a directory;\n\
+               LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)",
+    },
+    Flag {
+        id: Id::ProfileDir,
+        names: &["--profile-dir"],
+        value: Value::Required("DIR"),
+        help: "directory for the profile, as --profile writes it; never overwritten\n\
+               (default: pellucid-PROGRAM.prof in the current directory)",
+    },
+    Flag {
+        id: Id::Check,
+        names: &["--check"],
+        value: Value::None,
+        help: "check more arguments, at some cost (sets SHMEM_DEBUG)",
+    },
+    Flag { id: Id::Help, names: &["-h", "--help"], value: Value::None, help: "print this text" },
+    Flag { id: Id::Version, names: &["--version"], value: Value::None, help: "print the version" },
+];

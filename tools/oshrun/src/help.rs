@@ -1,0 +1,60 @@
+//! The help text, from the table of options.
+
+use crate::flags::{FLAGS, Flag, Value};
+
+const USAGE: &str = "\
+Usage: oshrun [OPTION...] [--] PROGRAM [ARGUMENT...]
+
+Runs PROGRAM as the PEs of one OpenSHMEM job on this host.
+
+Options:
+";
+
+const NOTES: &str = "
+PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard input.
+Output is forwarded in whole lines. Signals sent to oshrun go to every PE.
+
+Exit status: that of the first PE that ends with a nonzero one, or of shmem_global_exit;
+128 + N where a signal N ended that PE; 124 after --timeout; 126 and 127 where PROGRAM
+cannot be run or found; 2 for a wrong option.
+";
+
+/// The whole text.
+pub fn text() -> String {
+    let mut text = String::from(USAGE);
+    let column = FLAGS.iter().map(|f| spelling(f).len()).max().unwrap_or(0) + 4;
+    for flag in FLAGS {
+        let mut left = format!("  {}", spelling(flag));
+        for line in flag.help.lines() {
+            text += &format!("{left:column$}{line}\n");
+            left.clear();
+        }
+    }
+    text + NOTES
+}
+
+/// `-n, -np N`
+fn spelling(flag: &Flag) -> String {
+    let names = flag.names.join(", ");
+    match flag.value {
+        Value::None => names,
+        Value::Required(value) => format!("{names} {value}"),
+        Value::Optional(value) => format!("{names} [{value}]"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_option_is_in_the_text_and_no_line_is_too_long() {
+        let text = text();
+        for name in FLAGS.iter().flat_map(|f| f.names) {
+            assert!(text.contains(name), "{name}");
+        }
+        for line in text.lines() {
+            assert!(line.len() <= 110, "{line}");
+        }
+    }
+}

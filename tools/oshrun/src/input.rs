@@ -1,0 +1,80 @@
+//! Our terminal's input, passed on to PE 0.
+//!
+//! PEs are in process groups of their own, and a terminal stops a group that reads from it in the background. Input that
+//! is not a terminal needs none of this: PE 0 inherits it.
+
+use crate::sys::file;
+use std::io;
+use std::os::fd::AsRawFd;
+
+/// What comes next.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Wait for the terminal.
+    Read,
+    /// Wait for room in the pipe.
+    Write,
+    /// Neither: the terminal belongs to another job for now.
+    Pause,
+    /// No more: one side has closed.
+    Stop,
+}
+
+/// Terminal to PE 0.
+pub struct Relay {
+    pipe: io::PipeWriter,
+    pending: Vec<u8>,
+    ended: bool,
+}
+
+impl Relay {
+    /// A relay into this pipe.
+    pub fn new(pipe: io::PipeWriter) -> io::Result<Self> {
+        file::set_nonblocking(&pipe)?;
+        Ok(Self { pipe, pending: Vec::new(), ended: false })
+    }
+
+    /// The pipe's descriptor, to wait for room.
+    pub fn pipe(&self) -> &impl AsRawFd {
+        &self.pipe
+    }
+
+    /// What to wait for.
+    pub fn next(&self) -> Next {
+        if !self.pending.is_empty() {
+            Next::Write
+        } else if self.ended {
+            Next::Stop
+        } else if file::in_foreground_of(0) {
+            Next::Read
+        } else {
+            Next::Pause
+        }
+    }
+
+    /// Reads what was typed, and passes it on as far as there is room.
+    pub fn read(&mut self) {
+        let mut buffer = [0; 4096];
+        match file::read(0, &mut buffer) {
+            Ok(0) => self.ended = true,
+            Ok(count) => {
+                self.pending.extend_from_slice(&buffer[..count]);
+                self.write();
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            Err(_) => self.ended = true,
+        }
+    }
+
+    /// Passes on what there is room for.
+    pub fn write(&mut self) {
+        match file::write(self.pipe.as_raw_fd(), &self.pending) {
+            Ok(count) => drop(self.pending.drain(..count)),
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            Err(_) => {
+                self.pending.clear();
+                self.ended = true;
+            }
+        }
+    }
+}

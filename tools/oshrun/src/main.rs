@@ -1,0 +1,62 @@
+//! `oshrun`: runs a program as the PEs of one OpenSHMEM job on this host.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`flags`], [`options`], [`values`], [`help`] | the command line: one table, its parser, its text |
+//! | [`program`], [`cpus`], [`plan`] | what is run, where, with which environment |
+//! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
+//! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
+//! | [`report`], [`profile`] | what is said of PEs that die or hang; what the job spent its time on |
+//! | [`sys`] | system calls |
+#![deny(unsafe_code)]
+
+mod cpus;
+mod ending;
+mod flags;
+mod help;
+mod input;
+mod job;
+mod lines;
+mod options;
+mod orphans;
+mod output;
+mod pes;
+mod plan;
+mod profile;
+mod program;
+mod report;
+mod signals;
+mod sink;
+mod spawn;
+mod supervise;
+mod sys;
+mod values;
+mod watchdog;
+
+use options::Request;
+use std::process::exit;
+
+/// Exit status for a command line that cannot be understood.
+const USAGE: i32 = 2;
+
+fn main() {
+    let status = match options::parse(std::env::args_os().skip(1)) {
+        Ok(Request::Help) => print(&help::text()),
+        Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
+        Ok(Request::Run(options)) => job::run(&options).unwrap_or_else(|failure| {
+            eprintln!("oshrun: {}", failure.message);
+            failure.status
+        }),
+        Err(error) => {
+            eprintln!("oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help");
+            USAGE
+        }
+    };
+    exit(status)
+}
+
+/// Prints to standard output; a reader who has gone is no reason to complain.
+fn print(text: &str) -> i32 {
+    use std::io::Write;
+    i32::from(std::io::stdout().write_all(text.as_bytes()).is_err())
+}

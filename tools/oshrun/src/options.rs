@@ -1,0 +1,220 @@
+//! From arguments to [`Options`]: parsing only, nothing is done here.
+
+use crate::flags::{FLAGS, Flag, Id, Value};
+use crate::values;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What the user asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Print the help text.
+    Help,
+    /// Print the version.
+    Version,
+    /// Run a job.
+    Run(Box<Options>),
+}
+
+/// A job, as asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Number of PEs, at least 1.
+    pub pes: u32,
+    /// `-x`, in the order given.
+    pub exports: Vec<(OsString, Option<OsString>)>,
+    /// `--bind`.
+    pub bind: Option<Bind>,
+    /// `--label`.
+    pub label: bool,
+    /// `--timeout`.
+    pub timeout: Option<Duration>,
+    /// `--heap`: the text, checked, and its meaning in bytes.
+    pub heap: Option<(String, u64)>,
+    /// `--profile`.
+    pub profile: Profile,
+    /// `--profile-dir`.
+    pub profile_dir: Option<PathBuf>,
+    /// `--check`.
+    pub check: bool,
+    /// The program, as given.
+    pub program: OsString,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+}
+
+/// Where PEs may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bind {
+    /// Each on a core.
+    Core,
+    /// Anywhere.
+    None,
+}
+
+/// What to profile, and whether to show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// Record as the environment says; show nothing.
+    Silent,
+    /// Record nothing.
+    Off,
+    /// Record at this level; print the table and write the directory.
+    Level(i32),
+}
+
+/// What is wrong with the arguments.
+#[derive(Debug, PartialEq, Eq)]
+pub enum UsageError {
+    /// No such option; the nearest one, where one is near.
+    Unknown { option: String, nearest: Option<&'static str> },
+    /// An option without its value.
+    MissingValue { option: &'static str, value: &'static str },
+    /// A value for an option that takes none.
+    UnwantedValue { option: &'static str, value: String },
+    /// A value that the option cannot use.
+    BadValue { option: &'static str, value: String, reason: String },
+    /// Options that exclude each other.
+    Conflict { a: &'static str, b: &'static str },
+    /// No program to run.
+    NoProgram,
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { option, nearest: Some(near) } => {
+                write!(f, "unknown option {option} (did you mean {near}?)")
+            }
+            Self::Unknown { option, nearest: None } => write!(f, "unknown option {option}"),
+            Self::MissingValue { option, value } => write!(f, "option {option} needs a value: {option} {value}"),
+            Self::UnwantedValue { option, value } => write!(f, "option {option} takes no value, got {value:?}"),
+            Self::BadValue { option, value, reason } => write!(f, "option {option}: {value:?}: {reason}"),
+            Self::Conflict { a, b } => write!(f, "options {a} and {b} exclude each other"),
+            Self::NoProgram => f.write_str("no program given"),
+        }
+    }
+}
+
+/// Reads the arguments that follow the name of the launcher.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
+    let mut args = args.into_iter().peekable();
+    let mut options = Options {
+        pes: 1,
+        exports: Vec::new(),
+        bind: None,
+        label: false,
+        timeout: None,
+        heap: None,
+        profile: Profile::Silent,
+        profile_dir: None,
+        check: false,
+        program: OsString::new(),
+        args: Vec::new(),
+    };
+    while let Some(arg) = args.next() {
+        if arg == "--" {
+            options.program = args.next().ok_or(UsageError::NoProgram)?;
+            break;
+        }
+        if !arg.as_bytes().starts_with(b"-") || arg == "-" {
+            options.program = arg;
+            break;
+        }
+        let (flag, name, attached) = find(&arg)?;
+        let value = match flag.value {
+            Value::None => match attached {
+                Some(value) => return Err(UsageError::UnwantedValue { option: name, value: lossy(&value) }),
+                None => OsString::new(),
+            },
+            Value::Required(value) => match attached.or_else(|| args.next()) {
+                Some(value) => value,
+                None => return Err(UsageError::MissingValue { option: name, value }),
+            },
+            Value::Optional(_) => match attached.or_else(|| args.next_if(|next| values::looks_like_level(next))) {
+                Some(value) => value,
+                None => OsString::from("1"),
+            },
+        };
+        match flag.id {
+            Id::Help => return Ok(Request::Help),
+            Id::Version => return Ok(Request::Version),
+            id => apply(&mut options, id, &value).map_err(|reason| UsageError::BadValue {
+                option: name,
+                value: lossy(&value),
+                reason,
+            })?,
+        }
+    }
+    options.args = args.collect();
+    finish(options)
+}
+
+/// Checks that need all options at once.
+fn finish(mut options: Options) -> Result<Request, UsageError> {
+    if options.program.is_empty() {
+        return Err(UsageError::NoProgram);
+    }
+    if options.profile_dir.is_some() {
+        match options.profile {
+            Profile::Off => return Err(UsageError::Conflict { a: "--profile off", b: "--profile-dir" }),
+            Profile::Silent => options.profile = Profile::Level(1),
+            Profile::Level(_) => {}
+        }
+    }
+    Ok(Request::Run(Box::new(options)))
+}
+
+/// Puts one option into effect. Error: what is wrong with the value.
+fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
+    match id {
+        Id::Pes => options.pes = values::pes(value)?,
+        Id::Export => options.exports.push(values::export(value)?),
+        Id::Bind => options.bind = Some(values::bind(value)?),
+        Id::Label => options.label = true,
+        Id::Timeout => options.timeout = Some(values::seconds(value)?),
+        Id::Heap => options.heap = Some(values::size(value)?),
+        Id::Profile => options.profile = values::profile(value)?,
+        Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
+        Id::Check => options.check = true,
+        Id::Help | Id::Version => {}
+    }
+    Ok(())
+}
+
+/// The option that an argument names, the spelling used, and the value attached to it (`--name=value`, `-n4`).
+fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), UsageError> {
+    let bytes = arg.as_bytes();
+    let (head, tail) = match bytes.iter().position(|b| *b == b'=') {
+        Some(at) => (&bytes[..at], Some(OsString::from_vec(bytes[at + 1..].to_vec()))),
+        None => (bytes, None),
+    };
+    let names = || FLAGS.iter().flat_map(|flag| flag.names.iter().map(move |name| (flag, *name)));
+    if let Some((flag, name)) = names().find(|(_, name)| name.as_bytes() == head) {
+        return Ok((flag, name, tail));
+    }
+    // `-n4`, `-np4`, `-xVAR=1`: the longest short name that the argument begins with.
+    let short = names()
+        .filter(|(flag, name)| {
+            !name.starts_with("--") && flag.value != Value::None && bytes.starts_with(name.as_bytes())
+        })
+        .filter(|(flag, name)| flag.id != Id::Pes || bytes[name.len()].is_ascii_digit())
+        .max_by_key(|(_, name)| name.len());
+    if let Some((flag, name)) = short {
+        return Ok((flag, name, Some(OsString::from_vec(bytes[name.len()..].to_vec()))));
+    }
+    let option = String::from_utf8_lossy(head).into_owned();
+    let near = names().map(|(_, name)| name).filter(|n| n.len() > 2).min_by_key(|n| values::distance(&option, n));
+    Err(UsageError::Unknown { nearest: near.filter(|n| values::distance(&option, n) <= 2), option })
+}
+
+fn lossy(value: &OsStr) -> String {
+    value.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+#[path = "options_tests.rs"]
+mod tests;

@@ -1,0 +1,91 @@
+//! Arguments and what becomes of them.
+
+use super::*;
+
+fn run(args: &[&str]) -> Options {
+    match parse(args.iter().map(OsString::from)) {
+        Ok(Request::Run(options)) => *options,
+        other => panic!("{args:?}: {other:?}"),
+    }
+}
+
+fn error(args: &[&str]) -> String {
+    parse(args.iter().map(OsString::from)).expect_err("accepted").to_string()
+}
+
+#[test]
+fn spellings_of_the_number_of_pes() {
+    for args in [&["-n", "4"][..], &["-np", "4"], &["-n4"], &["-np4"], &["-n=4"], &["-np=4"], &["-n", "1", "-n", "4"]] {
+        let options = run(&[args, &["prog", "-n", "9"]].concat());
+        assert_eq!(options.pes, 4, "{args:?}");
+        assert_eq!(options.args, ["-n", "9"], "{args:?}");
+    }
+    assert_eq!(run(&["prog"]).pes, 1);
+}
+
+#[test]
+fn the_program_ends_the_options() {
+    assert_eq!(run(&["--", "-odd", "--label"]).program, "-odd");
+    assert_eq!(run(&["prog", "--", "--label"]).args, ["--", "--label"]);
+    assert!(!run(&["prog", "--label"]).label);
+    assert_eq!(run(&["--label", "-"]).program, "-");
+}
+
+#[test]
+fn a_profile_level_is_optional() {
+    for (args, profile) in [
+        (&["p"][..], Profile::Silent),
+        (&["--profile", "p"], Profile::Level(1)),
+        (&["--profile", "2", "p"], Profile::Level(2)),
+        (&["--profile=2", "p"], Profile::Level(2)),
+        (&["--profile", "off", "p"], Profile::Off),
+        (&["--profile=off", "p"], Profile::Off),
+        (&["--profile", "0", "p"], Profile::Off),
+        (&["--profile", "--", "2"], Profile::Level(1)),
+        (&["--profile-dir", "d", "p"], Profile::Level(1)),
+        (&["--profile=2", "--profile-dir=d", "p"], Profile::Level(2)),
+    ] {
+        assert_eq!(run(args).profile, profile, "{args:?}");
+    }
+}
+
+#[test]
+fn values() {
+    let options = run(&["-x", "A", "-x", "B=c=d", "-xE=", "--timeout", "1.5", "--heap", "1.5g", "--bind=none", "p"]);
+    let pair = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
+    assert_eq!(options.exports, [pair("A", None), pair("B", Some("c=d")), pair("E", Some(""))]);
+    assert_eq!(options.timeout, Some(Duration::from_millis(1500)));
+    assert_eq!(options.heap, Some(("1.5g".into(), 3 << 29)));
+    assert_eq!(options.bind, Some(Bind::None));
+}
+
+#[test]
+fn what_is_wrong_names_the_option_and_the_value() {
+    for (args, message) in [
+        (&["-n", "0", "p"][..], "option -n: \"0\": a job needs at least 1 PE"),
+        (&["-n", "-3", "p"], "option -n: \"-3\": a job needs at least 1 PE"),
+        (&["-np", "two", "p"], "option -np: \"two\": expected a whole number of PEs"),
+        (&["-n", "5000000000", "p"], "option -n: \"5000000000\": at most 65536 PEs"),
+        (&["-n"], "option -n needs a value: -n N"),
+        (&["-n", "2"], "no program given"),
+        (&["--"], "no program given"),
+        (&[], "no program given"),
+        (&[""], "no program given"),
+        (&["--labl", "p"], "unknown option --labl (did you mean --label?)"),
+        (&["--zebra=3", "p"], "unknown option --zebra"),
+        (&["-nodes", "p"], "unknown option -nodes"),
+        (&["--label=yes", "p"], "option --label takes no value, got \"yes\""),
+        (&["--bind", "socket", "p"], "option --bind: \"socket\": expected core or none"),
+        (&["--timeout", "0", "p"], "option --timeout: \"0\": expected a number of seconds above 0"),
+        (&["--timeout", "nan", "p"], "option --timeout: \"nan\": expected a number of seconds above 0"),
+        (&["--heap", "1q", "p"], "option --heap: \"1q\": unknown suffix: expected k, m, g or t"),
+        (&["--profile=high", "p"], "option --profile: \"high\": expected off or a level from 0 to 9"),
+        (
+            &["--profile", "off", "--profile-dir", "d", "p"],
+            "options --profile off and --profile-dir exclude each other",
+        ),
+        (&["-x", "=1", "p"], "option -x: \"=1\": expected VAR or VAR=VALUE"),
+    ] {
+        assert_eq!(error(args), message, "{args:?}");
+    }
+}

@@ -1,0 +1,50 @@
+//! Processes that have left their PE's process group and outlived their parents.
+
+use crate::sys::process::{self, Wait};
+use std::fs;
+
+/// Sends a signal to every child of this process, after taking those that have ended. False: there is none.
+///
+/// Only for when PEs and watchdog are gone: what is left then was started by a PE, and was handed to us as the nearest
+/// living ancestor.
+pub fn signal(number: i32) -> bool {
+    loop {
+        match process::wait_any() {
+            Wait::Child(..) => {}
+            Wait::NoChild => return false,
+            Wait::Running => break,
+        }
+    }
+    for child in children_of(process::id()) {
+        process::signal(child, number);
+    }
+    true
+}
+
+fn children_of(parent: i32) -> Vec<i32> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| parent_of(*pid) == Some(parent))
+        .collect()
+}
+
+fn parent_of(pid: i32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // `pid (name) state ppid ...`, where the name may hold anything.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn children_are_found() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(children_of(process::id()).contains(&(child.id() as i32)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,168 @@
+//! From what the PEs write to our own standard output and error.
+
+use crate::lines::Lines;
+use crate::sink::{Sinks, To};
+use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::file;
+use std::io::{self, Read};
+
+/// What one read takes: as much as a pipe holds.
+const BUFFER: usize = 64 << 10;
+
+/// All output of the job.
+pub struct Output {
+    streams: Vec<Stream>,
+    sinks: Sinks,
+    buffer: Vec<u8>,
+    first_token: u64,
+    /// Failures that were taken note of.
+    failed: [bool; 2],
+}
+
+struct Stream {
+    pipe: Option<io::PipeReader>,
+    to: To,
+    lines: Lines,
+    /// Not read for now: our own reader is slow.
+    waiting: bool,
+}
+
+/// What has become of one of our own streams.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Nobody reads it any more; PEs that write to it are told so by the system.
+    Closed,
+    /// It cannot be written; what PEs write is dropped. The text names the stream and the error.
+    Error(String),
+}
+
+impl Output {
+    /// No PEs yet. Streams of PEs get the tokens from `first_token` on, two a PE.
+    pub fn new(first_token: u64) -> io::Result<Self> {
+        let sinks = Sinks::new()?;
+        Ok(Self { streams: Vec::new(), sinks, buffer: vec![0; BUFFER], first_token, failed: [false; 2] })
+    }
+
+    /// What is readable when [`Self::resume`] has something to do.
+    pub fn wake(&self) -> &impl std::os::fd::AsRawFd {
+        self.sinks.wake()
+    }
+
+    /// Adds the streams of the next PE.
+    pub fn add(&mut self, label: &str, out: io::PipeReader, err: io::PipeReader, epoll: &Epoll) -> io::Result<()> {
+        for (pipe, to) in [(out, To::Out), (err, To::Err)] {
+            file::set_nonblocking(&pipe)?;
+            epoll.add(&pipe, self.first_token + self.streams.len() as u64, Interest::Read)?;
+            self.streams.push(Stream { pipe: Some(pipe), to, lines: Lines::new(label), waiting: false });
+        }
+        Ok(())
+    }
+
+    /// Reads from the stream that a token names.
+    pub fn ready(&mut self, token: u64, epoll: &Epoll) {
+        let index = (token - self.first_token) as usize;
+        self.read(index);
+        let stream = &mut self.streams[index];
+        if let Some(pipe) = &stream.pipe
+            && self.sinks.is_full(stream.to)
+        {
+            stream.waiting = epoll.modify(pipe, token, Interest::Nothing).is_ok();
+        }
+    }
+
+    /// One read. False: nothing there, or the end.
+    fn read(&mut self, index: usize) -> bool {
+        let stream = &mut self.streams[index];
+        let Some(pipe) = &mut stream.pipe else { return false };
+        let mut out = Vec::new();
+        let more = match pipe.read(&mut self.buffer) {
+            Ok(0) => {
+                stream.lines.finish(&mut out);
+                stream.pipe = None;
+                false
+            }
+            Ok(count) => {
+                stream.lines.feed(&self.buffer[..count], &mut out);
+                true
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => false,
+            Err(_) => {
+                stream.pipe = None;
+                false
+            }
+        };
+        self.sinks.push(stream.to, out);
+        more
+    }
+
+    /// Reads everything that a PE that has ended has left in its pipes.
+    pub fn drain(&mut self, pe: u32) {
+        for index in [2 * pe as usize, 2 * pe as usize + 1] {
+            // As much as a pipe can hold, and no more: descendants of the PE may still be writing.
+            let most = (1 << 20) / BUFFER;
+            for _ in 0..most {
+                if !self.read(index) {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Goes on after [`Self::wake`]: reads again from PEs that had to wait. Returns failures of our own streams, each once.
+    pub fn resume(&mut self, epoll: &Epoll) -> Vec<Failure> {
+        self.sinks.clear_wake();
+        let failures = [To::Out, To::Err].into_iter().filter_map(|to| self.note_failure(to)).collect();
+        for (index, stream) in self.streams.iter_mut().enumerate() {
+            if stream.waiting
+                && self.sinks.has_room(stream.to)
+                && let Some(pipe) = &stream.pipe
+            {
+                stream.waiting = epoll.modify(pipe, self.first_token + index as u64, Interest::Read).is_err();
+            }
+        }
+        failures
+    }
+
+    fn note_failure(&mut self, to: To) -> Option<Failure> {
+        let error = self.sinks.failure(to)?;
+        if std::mem::replace(&mut self.failed[to as usize], true) {
+            return None;
+        }
+        if error == libc::EPIPE {
+            for stream in self.streams.iter_mut().filter(|stream| stream.to == to) {
+                stream.pipe = None;
+            }
+            return Some(Failure::Closed);
+        }
+        Some(Failure::Error(format!("cannot write {}: {}", to.name(), io::Error::from_raw_os_error(error))))
+    }
+
+    /// Whether every PE has closed both of its streams.
+    pub fn is_closed(&self) -> bool {
+        self.streams.iter().all(|stream| stream.pipe.is_none())
+    }
+
+    /// Stops reading; what was begun and not ended is passed on.
+    pub fn close(&mut self) {
+        for stream in self.streams.iter_mut().filter(|stream| stream.pipe.is_some()) {
+            let mut out = Vec::new();
+            stream.lines.finish(&mut out);
+            stream.pipe = None;
+            self.sinks.push(stream.to, out);
+        }
+    }
+
+    /// Whether everything that was read is written.
+    pub fn is_written(&self) -> bool {
+        self.sinks.is_idle()
+    }
+
+    /// A message of our own.
+    pub fn say(&mut self, text: &str) {
+        let mut lines = String::new();
+        for line in text.lines() {
+            lines += &format!("oshrun: {line}\n");
+        }
+        self.sinks.push(To::Err, lines.into_bytes());
+    }
+}

@@ -1,0 +1,70 @@
+//! The PEs of a running job, and the process groups they lead.
+
+use crate::sys::process::{self, Ended};
+use crate::watchdog::Watchdog;
+
+/// One PE.
+pub struct Pe {
+    /// Its process, and its process group.
+    pub pid: i32,
+    /// How it ended.
+    pub ended: Option<Ended>,
+    /// Whether its group may have members: the PE, or what a script that wraps it has left.
+    group: bool,
+}
+
+/// All PEs, by number.
+#[derive(Default)]
+pub struct Pes(Vec<Pe>);
+
+impl Pes {
+    /// Adds the next PE.
+    pub fn add(&mut self, pid: i32) {
+        self.0.push(Pe { pid, ended: None, group: true });
+    }
+
+    /// The PE with this number.
+    pub fn get(&self, pe: u32) -> &Pe {
+        &self.0[pe as usize]
+    }
+
+    /// Takes note that a process has ended. Returns the PE that it was, if it was one.
+    ///
+    /// Groups whose last member has gone are struck off here, before the system can give their number to others: members
+    /// that outlive their PE become our children, and end here too.
+    pub fn note_end(&mut self, pid: i32, ended: Ended, watchdog: &mut Watchdog) -> Option<u32> {
+        let which = self.0.iter().position(|pe| pe.pid == pid && pe.ended.is_none());
+        if let Some(pe) = which {
+            self.0[pe].ended = Some(ended);
+        }
+        for pe in self.0.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
+            if !process::signal_group(pe.pid, 0) {
+                pe.group = false;
+                watchdog.forget(pe.pid);
+            }
+        }
+        which.map(|pe| pe as u32)
+    }
+
+    /// Numbers of the PEs that run.
+    pub fn running(&self) -> impl Iterator<Item = u32> {
+        (0..).zip(&self.0).filter(|(_, pe)| pe.ended.is_none()).map(|(number, _)| number)
+    }
+
+    /// Whether all PEs have ended.
+    pub fn all_ended(&self) -> bool {
+        self.running().next().is_none()
+    }
+
+    /// Whether a group has members that have outlived their PE, or the PE.
+    pub fn groups_remain(&self) -> bool {
+        self.0.iter().any(|pe| pe.group)
+    }
+
+    /// Sends a signal to everything that belongs to the PEs.
+    pub fn signal(&self, signal: i32) {
+        for pe in self.0.iter().filter(|pe| pe.group) {
+            process::signal_group(pe.pid, signal);
+        }
+    }
+}

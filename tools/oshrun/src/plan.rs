@@ -1,0 +1,110 @@
+//! From what the user asks for to what every PE is started with.
+
+use crate::cpus::{self, Binding};
+use crate::options::{Options, Profile};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+
+/// The job, ready to be started.
+pub struct Plan {
+    /// The file to run.
+    pub file: PathBuf,
+    /// The name it is run under, and its arguments.
+    pub program: OsString,
+    /// Arguments.
+    pub args: Vec<OsString>,
+    /// Where they run.
+    pub binding: Binding,
+    /// Variables that all PEs share.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Variables that `-x` names and that are not set.
+    pub unset: Vec<OsString>,
+}
+
+impl Plan {
+    /// The plan for these options, with `file` as the program that was found.
+    pub fn new(options: &Options, file: PathBuf) -> Self {
+        let mut environment = Vec::new();
+        let mut unset = Vec::new();
+        let mut set = |name: &OsStr, value: OsString| environment.push((name.to_os_string(), value));
+        for (name, value) in &options.exports {
+            match value.clone().or_else(|| env::var_os(name)) {
+                Some(value) => set(name, value),
+                None => unset.push(name.clone()),
+            }
+        }
+        if let Some((text, _)) = &options.heap {
+            set(OsStr::new("SHMEM_SYMMETRIC_SIZE"), text.into());
+        }
+        match options.profile {
+            Profile::Silent => {}
+            Profile::Off => set(OsStr::new("SHMEM_PROFILE"), "0".into()),
+            Profile::Level(level) => set(OsStr::new("SHMEM_PROFILE"), level.to_string().into()),
+        }
+        if options.check {
+            set(OsStr::new("SHMEM_DEBUG"), "1".into());
+        }
+        set(OsStr::new("PELLUCID_NPES"), options.pes.to_string().into());
+        set(OsStr::new("PMI_SIZE"), options.pes.to_string().into());
+        Self {
+            file,
+            program: options.program.clone(),
+            args: options.args.clone(),
+            binding: cpus::bind(options.pes as usize, options.bind),
+            environment,
+            unset,
+        }
+    }
+
+    /// Has the PEs find what they inherit.
+    pub fn hand_over(&mut self, job: RawFd, profile: Option<RawFd>) {
+        self.environment.push(("PELLUCID_JOB_FD".into(), job.to_string().into()));
+        if let Some(profile) = profile {
+            self.environment.push(("PELLUCID_PROFILE_FD".into(), profile.to_string().into()));
+        }
+    }
+}
+
+/// The variables that tell a PE, and tools that look for the usual ones, which it is.
+pub fn rank_variables(pe: u32) -> [(&'static str, String); 3] {
+    ["PELLUCID_PE", "PMI_RANK", "PMIX_RANK"].map(|name| (name, pe.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::{Request, parse};
+
+    fn environment(args: &[&str]) -> Vec<(String, String)> {
+        let Ok(Request::Run(options)) = parse(args.iter().chain(&["--bind=none", "p"]).map(OsString::from)) else {
+            panic!("{args:?}");
+        };
+        let text = |text: OsString| text.into_string().unwrap();
+        Plan::new(&options, "p".into()).environment.into_iter().map(|(n, v)| (text(n), text(v))).collect()
+    }
+
+    #[test]
+    fn options_become_variables() {
+        for (args, name, value) in [
+            (&["-n", "3"][..], "PELLUCID_NPES", "3"),
+            (&["-n", "3"], "PMI_SIZE", "3"),
+            (&["--heap", "2g"], "SHMEM_SYMMETRIC_SIZE", "2g"),
+            (&["--profile"], "SHMEM_PROFILE", "1"),
+            (&["--profile", "off"], "SHMEM_PROFILE", "0"),
+            (&["--check"], "SHMEM_DEBUG", "1"),
+            (&["-x", "A=b"], "A", "b"),
+        ] {
+            assert!(environment(args).contains(&(name.into(), value.into())), "{args:?}");
+        }
+        assert!(!environment(&[]).iter().any(|(name, _)| name.starts_with("SHMEM_")));
+    }
+
+    #[test]
+    fn options_win_over_exported_variables() {
+        let all = environment(&["-x", "SHMEM_SYMMETRIC_SIZE=1g", "--heap", "2g"]);
+        let last = all.iter().rfind(|(name, _)| name == "SHMEM_SYMMETRIC_SIZE").unwrap();
+        assert_eq!(last.1, "2g");
+    }
+}

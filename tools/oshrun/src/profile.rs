@@ -1,0 +1,40 @@
+//! The job's profile segment: made before the PEs start, read when one dies and when all have ended.
+#![allow(unsafe_code)]
+
+use crate::options::Options;
+use pellucid_profile::segment::{self, CurrentOp, JobInfo, Segment};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+/// The segment, as the launcher holds it.
+pub struct Profile {
+    fd: OwnedFd,
+    segment: Segment,
+}
+
+impl Profile {
+    /// A segment for this job.
+    pub fn create(options: &Options) -> io::Result<Self> {
+        let info = JobInfo {
+            program: options.program.to_string_lossy().into_owned(),
+            arguments: options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            first_pe: 0,
+            local_pes: None,
+        };
+        let fd = segment::create(options.pes, &info)?;
+        let segment = Segment::map(fd.as_fd())?;
+        // SAFETY: changes a flag of a descriptor that is ours: PEs inherit it.
+        unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) };
+        Ok(Self { fd, segment })
+    }
+
+    /// The descriptor that PEs inherit.
+    pub fn fd(&self) -> RawFd {
+        self.fd.as_raw_fd()
+    }
+
+    /// What the threads of a PE do, or did last.
+    pub fn current(&self, pe: u32) -> Vec<CurrentOp> {
+        self.segment.current(pe)
+    }
+}

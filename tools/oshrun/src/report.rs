@@ -1,0 +1,181 @@
+//! What is said of PEs that die, hang or leave.
+
+use crate::signals;
+use crate::sys::process::Ended;
+use pellucid_core::bootstrap::job::PeState;
+use pellucid_profile::op::{self, Class};
+use pellucid_profile::segment::{CurrentOp, Phase};
+
+/// A PE, as messages name it.
+pub struct Who {
+    /// Its number.
+    pub pe: u32,
+    /// PEs of the job.
+    pub pes: u32,
+    /// Its process.
+    pub pid: i32,
+}
+
+impl std::fmt::Display for Who {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "PE {} of {} (pid {})", self.pe, self.pes, self.pid)
+    }
+}
+
+/// Where a PE was when it ended, or is.
+pub struct Place {
+    /// How far it has come.
+    pub state: PeState,
+    /// Whether it has called `shmem_init`, be it unfinished.
+    pub joined: bool,
+    /// What its threads do or did last, the most telling first.
+    pub threads: Vec<CurrentOp>,
+}
+
+impl Place {
+    /// A phrase for a PE that has ended: `in shmem_barrier_all`.
+    pub fn at_end(&self) -> String {
+        match (self.state, self.threads.first()) {
+            (PeState::NotStarted, _) if !self.joined => "before shmem_init".into(),
+            (PeState::Finalized, _) => "after shmem_finalize".into(),
+            (PeState::NotStarted, None) => "in shmem_init".into(),
+            (_, None) => "after shmem_init".into(),
+            (_, Some(current)) => phrase(current),
+        }
+    }
+
+    /// A phrase for a PE that runs: `in shmem_barrier_all for 3.2 s; 1 more thread in shmem_quiet`.
+    pub fn now(&self) -> String {
+        let mut text = match (self.state, self.threads.first()) {
+            (PeState::NotStarted, _) if !self.joined => return "not in the library: shmem_init was not called".into(),
+            (PeState::Finalized, _) => return "not in the library: after shmem_finalize".into(),
+            (_, Some(current)) => phrase(current) + &duration(current),
+            (_, None) => self.at_end(),
+        };
+        for other in self.threads.iter().skip(1).filter(|t| t.phase == Phase::Inside).take(3) {
+            text += &format!("; thread {} {}{}", other.thread, phrase(other), duration(other));
+        }
+        text
+    }
+}
+
+fn phrase(current: &CurrentOp) -> String {
+    let routine = current.routine;
+    match current.phase {
+        Phase::Inside => format!("in {routine}{}", operands(current)),
+        Phase::Entered => format!("in or after {routine}{}", operands(current)),
+        Phase::Returned => format!("after its last routine {routine}"),
+    }
+}
+
+/// ` (to PE 3, address 0x7f0012, 8 bytes)`
+fn operands(current: &CurrentOp) -> String {
+    let direction = match op::get(current.op).map(|row| row.class) {
+        Some(Class::Put | Class::Signal) => "to ",
+        Some(Class::Get) => "from ",
+        Some(Class::Amo | Class::Lock) => "on ",
+        _ => "",
+    };
+    let mut parts = Vec::new();
+    parts.extend(current.peer.map(|peer| format!("{direction}PE {peer}")));
+    parts.extend(current.addr.filter(|addr| *addr != 0).map(|addr| format!("address {addr:#x}")));
+    parts.extend(current.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+fn duration(current: &CurrentOp) -> String {
+    match (current.phase, current.elapsed_ns) {
+        (Phase::Inside, Some(ns)) => format!(" for {:.1} s", ns as f64 / 1e9),
+        _ => String::new(),
+    }
+}
+
+/// `PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (to PE 3, address 0x10)`
+pub fn death(who: &Who, ended: Ended, place: &Place) -> String {
+    let place = place.at_end();
+    match ended {
+        Ended::Killed { signal, core } => {
+            let core = if core { ", core dumped," } else { "" };
+            format!("{who} was killed by {}{core} {place}", signals::describe(signal))
+        }
+        Ended::Exited(status) => {
+            let hint = match status {
+                126 => " (a script's way to say: cannot be run)",
+                127 => " (a script's way to say, or the loader's: not found)",
+                _ => "",
+            };
+            format!("{who} exited with status {status}{hint} {place}")
+        }
+    }
+}
+
+/// A PE that ended with 0 while the others may wait for it.
+pub fn lost(who: &Who, place: &Place, seconds: u64) -> String {
+    format!(
+        "{who} exited with status 0 {}, without shmem_finalize; others have been running for {seconds} s since then and \
+         may wait for it for ever",
+        place.at_end()
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn current(phase: Phase) -> CurrentOp {
+        CurrentOp {
+            thread: 7,
+            routine: "shmem_long_put",
+            op: u16::MAX,
+            phase,
+            peer: Some(3),
+            addr: Some(0x1000),
+            bytes: Some(64),
+            start_ns: Some(0),
+            elapsed_ns: Some(2_500_000_000),
+        }
+    }
+
+    fn place(state: PeState, threads: Vec<CurrentOp>) -> Place {
+        Place { state, joined: state != PeState::NotStarted, threads }
+    }
+
+    #[test]
+    fn a_death_names_the_pe_the_cause_and_the_routine() {
+        let who = Who { pe: 2, pes: 4, pid: 71 };
+        let inside = place(PeState::Initialized, vec![current(Phase::Inside)]);
+        assert_eq!(
+            death(&who, Ended::Killed { signal: 11, core: false }, &inside),
+            "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (PE 3, address 0x1000, 64 bytes)"
+        );
+        let returned = place(PeState::Initialized, vec![current(Phase::Returned)]);
+        assert_eq!(
+            death(&who, Ended::Exited(3), &returned),
+            "PE 2 of 4 (pid 71) exited with status 3 after its last routine shmem_long_put"
+        );
+    }
+
+    #[test]
+    fn states_without_operations() {
+        for (state, threads, text) in [
+            (PeState::NotStarted, vec![], "before shmem_init"),
+            (PeState::Initialized, vec![], "after shmem_init"),
+            (PeState::Finalized, vec![current(Phase::Inside)], "after shmem_finalize"),
+        ] {
+            assert_eq!(place(state, threads).at_end(), text);
+        }
+        assert_eq!(Place { state: PeState::NotStarted, joined: true, threads: vec![] }.at_end(), "in shmem_init");
+    }
+
+    #[test]
+    fn a_running_pe_says_for_how_long() {
+        let mut busy = current(Phase::Inside);
+        busy.peer = None;
+        let text = place(PeState::Initialized, vec![busy, current(Phase::Inside)]).now();
+        assert_eq!(
+            text,
+            "in shmem_long_put (address 0x1000, 64 bytes) for 2.5 s; \
+             thread 7 in shmem_long_put (PE 3, address 0x1000, 64 bytes) for 2.5 s"
+        );
+    }
+}

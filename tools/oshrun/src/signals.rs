@@ -1,0 +1,90 @@
+//! Signals: which the launcher takes, and what they are called.
+
+use crate::sys::signal::{Reader, Set, is_ignored, set_default};
+use std::io;
+
+/// Signals that are forwarded to every PE.
+const FORWARDED: [i32; 9] = [
+    libc::SIGINT,
+    libc::SIGTERM,
+    libc::SIGHUP,
+    libc::SIGQUIT,
+    libc::SIGUSR1,
+    libc::SIGUSR2,
+    libc::SIGTSTP,
+    libc::SIGCONT,
+    libc::SIGWINCH,
+];
+
+/// What a signal means to the launcher, besides being forwarded.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// A child has ended.
+    Child,
+    /// The user wants the job to end.
+    End,
+    /// The user wants the job to pause.
+    Pause,
+    /// The job goes on after a pause.
+    Resume,
+    /// Nothing more.
+    Other,
+}
+
+/// What a signal means.
+pub fn meaning(signal: i32) -> Meaning {
+    match signal {
+        libc::SIGCHLD => Meaning::Child,
+        libc::SIGINT | libc::SIGTERM | libc::SIGHUP | libc::SIGQUIT => Meaning::End,
+        libc::SIGTSTP => Meaning::Pause,
+        libc::SIGCONT => Meaning::Resume,
+        _ => Meaning::Other,
+    }
+}
+
+/// Begins to take signals as something to read. Those that our own parent has us ignore (`nohup`) stay ignored.
+pub fn take() -> io::Result<Reader> {
+    set_default(libc::SIGCHLD);
+    let wanted = FORWARDED.iter().copied().filter(|s| !is_ignored(*s));
+    let signals: Vec<i32> = wanted.chain([libc::SIGCHLD]).collect();
+    Reader::new(&Set::of(&signals))
+}
+
+/// A signal's meaning in words.
+pub fn describe(signal: i32) -> String {
+    let words = match signal {
+        libc::SIGHUP => "hang-up",
+        libc::SIGINT => "interrupt",
+        libc::SIGQUIT => "quit",
+        libc::SIGILL => "illegal instruction",
+        libc::SIGTRAP => "trace trap",
+        libc::SIGABRT => "abort",
+        libc::SIGBUS => "bus error",
+        libc::SIGFPE => "arithmetic exception",
+        libc::SIGKILL => "kill",
+        libc::SIGUSR1 => "user signal 1",
+        libc::SIGSEGV => "segmentation fault",
+        libc::SIGUSR2 => "user signal 2",
+        libc::SIGPIPE => "broken pipe",
+        libc::SIGALRM => "alarm",
+        libc::SIGTERM => "termination",
+        libc::SIGXCPU => "CPU time limit",
+        libc::SIGXFSZ => "file size limit",
+        libc::SIGSYS => "bad system call",
+        _ => return format!("signal {signal}"),
+    };
+    format!("signal {signal} ({words})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words() {
+        assert_eq!(describe(11), "signal 11 (segmentation fault)");
+        assert_eq!(describe(64), "signal 64");
+        assert_eq!(meaning(libc::SIGINT), Meaning::End);
+        assert_eq!(meaning(libc::SIGUSR1), Meaning::Other);
+    }
+}

@@ -1,0 +1,102 @@
+//! Descriptors: what they refer to, and their modes.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+/// What a descriptor refers to: device and inode.
+pub fn identity(fd: RawFd) -> Option<(u64, u64)> {
+    // SAFETY: an all-zero stat is valid, and fstat fills it.
+    let (rc, stat) = unsafe {
+        let mut stat: libc::stat = std::mem::zeroed();
+        (libc::fstat(fd, &mut stat), stat)
+    };
+    (rc == 0).then_some((stat.st_dev, stat.st_ino))
+}
+
+/// Makes reads and writes return at once. Only for descriptions that nobody else shares.
+pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
+    // SAFETY: no pointers.
+    let rc = unsafe {
+        let flags = libc::fcntl(fd.as_raw_fd(), libc::F_GETFL);
+        libc::fcntl(fd.as_raw_fd(), libc::F_SETFL, flags | libc::O_NONBLOCK)
+    };
+    if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// A counter to wake an epoll with.
+pub fn eventfd() -> io::Result<OwnedFd> {
+    // SAFETY: no pointers; the descriptor returned is new and ours.
+    unsafe {
+        let fd = libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK);
+        if fd < 0 { Err(io::Error::last_os_error()) } else { Ok(OwnedFd::from_raw_fd(fd)) }
+    }
+}
+
+/// Reads what is there: 0 is the end.
+pub fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
+    // SAFETY: the buffer is writable for its length.
+    let count = unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
+/// Writes what there is room for.
+pub fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
+    // SAFETY: the bytes are readable for their length.
+    let count = unsafe { libc::write(fd, bytes.as_ptr().cast(), bytes.len()) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
+}
+
+/// Whether this process may read from its terminal: reading from the background would stop it.
+pub fn in_foreground_of(terminal: RawFd) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::tcgetpgrp(terminal) == libc::getpgrp() }
+}
+
+/// A socket whose abstract name is `name`: a claim that ends with this process and leaves nothing behind.
+/// `None` where the name is taken, or sockets cannot be had.
+pub fn claim(name: &str) -> Option<OwnedFd> {
+    // SAFETY: an all-zero address is valid; the name is copied within sun_path (checked), after the zero byte that makes
+    // it abstract; the socket is new and ours.
+    unsafe {
+        let mut address: libc::sockaddr_un = std::mem::zeroed();
+        if name.len() + 1 > address.sun_path.len() {
+            return None;
+        }
+        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
+        for (to, from) in address.sun_path[1..].iter_mut().zip(name.bytes()) {
+            *to = from as libc::c_char;
+        }
+        let fd = libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return None;
+        }
+        let fd = OwnedFd::from_raw_fd(fd);
+        let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
+        let rc = libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length as libc::socklen_t);
+        (rc == 0).then_some(fd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_excludes_others_until_it_is_dropped() {
+        let name = format!("oshrun-test-{}", std::process::id());
+        let first = claim(&name);
+        assert!(first.is_some());
+        assert!(claim(&name).is_none());
+        drop(first);
+        assert!(claim(&name).is_some());
+    }
+
+    #[test]
+    fn identity_tells_files_apart() {
+        let (a, b) = (std::fs::File::open("/dev/null").unwrap(), std::fs::File::open("/dev/zero").unwrap());
+        assert_eq!(identity(a.as_raw_fd()), identity(a.as_raw_fd()));
+        assert_ne!(identity(a.as_raw_fd()), identity(b.as_raw_fd()));
+        assert_eq!(identity(-1), None);
+    }
+}

@@ -1,0 +1,8 @@
+//! The system calls that the standard library does not offer, each behind a safe function.
+
+pub mod cpu;
+pub mod epoll;
+pub mod file;
+pub mod limit;
+pub mod process;
+pub mod signal;

@@ -1,0 +1,119 @@
+//! Children and process groups.
+#![allow(unsafe_code)]
+
+use std::io;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// `exit` with this status.
+    Exited(i32),
+    /// By a signal; whether it left a core file.
+    Killed { signal: i32, core: bool },
+}
+
+/// What there is to wait for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// This child has ended, and is gone now.
+    Child(i32, Ended),
+    /// Children exist; none has ended.
+    Running,
+    /// No children exist.
+    NoChild,
+}
+
+/// Takes the next child that has ended, without waiting.
+pub fn wait_any() -> Wait {
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    match unsafe { libc::waitpid(-1, &mut status, libc::WNOHANG) } {
+        0 => Wait::Running,
+        pid if pid > 0 && libc::WIFSIGNALED(status) => {
+            Wait::Child(pid, Ended::Killed { signal: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) })
+        }
+        pid if pid > 0 => Wait::Child(pid, Ended::Exited(libc::WEXITSTATUS(status))),
+        _ => Wait::NoChild,
+    }
+}
+
+/// Waits for one child to end.
+pub fn wait_for(pid: i32) {
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    while unsafe { libc::waitpid(pid, &mut status, 0) } < 0
+        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
+    {}
+}
+
+/// Makes orphaned descendants children of this process, so that they can be found and ended.
+pub fn adopt_orphans() {
+    // SAFETY: sets an attribute of this process.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Has the calling process killed when its parent `parent` dies; says whether the parent is still there.
+/// Async-signal-safe.
+pub fn die_with(parent: i32) -> bool {
+    // SAFETY: sets an attribute of this process; getppid has no arguments.
+    unsafe {
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0);
+        libc::getppid() == parent
+    }
+}
+
+/// The id of this process. Async-signal-safe.
+pub fn id() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { libc::getpid() }
+}
+
+/// Sends a signal to a process. False: it does not exist.
+pub fn signal(pid: i32, signal: i32) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::kill(pid, signal) == 0 }
+}
+
+/// Sends a signal (0: none) to a process group. False: it has no members.
+pub fn signal_group(group: i32, signal: i32) -> bool {
+    // SAFETY: no pointers.
+    unsafe { libc::kill(-group, signal) == 0 || io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH) }
+}
+
+/// A copy of this process: `Some(child)` in the parent, `None` in the child. Only while there is one thread.
+pub fn fork() -> io::Result<Option<i32>> {
+    // SAFETY: the caller has one thread, so the child's memory is consistent.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(None),
+        child => Ok(Some(child)),
+    }
+}
+
+/// Leaves session, terminal and working directory, keeps `keep` as descriptor 3 and no other, and takes a name.
+/// Returns 3.
+pub fn detach(keep: i32, name: &std::ffi::CStr) -> i32 {
+    // SAFETY: plain system calls on this process, which owns all its descriptors and uses none of the others again.
+    unsafe {
+        libc::setsid();
+        libc::chdir(c"/".as_ptr());
+        libc::dup2(keep, 3);
+        let null = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for fd in 0..3 {
+            libc::dup2(null, fd);
+        }
+        if libc::syscall(libc::SYS_close_range, 4u32, u32::MAX, 0u32) != 0 {
+            for fd in 4..crate::sys::limit::open_files().soft.min(1 << 20) as i32 {
+                libc::close(fd);
+            }
+        }
+        libc::prctl(libc::PR_SET_NAME, name.as_ptr(), 0, 0, 0);
+    }
+    3
+}
+
+/// Ends the process at once.
+pub fn exit_now(status: i32) -> ! {
+    // SAFETY: does not return.
+    unsafe { libc::_exit(status) }
+}

@@ -1,0 +1,103 @@
+//! The values of options: what is accepted, and what is said of the rest.
+
+use crate::options::{Bind, Profile};
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// More PEs than this on one host are a typing error.
+const MOST_PES: u32 = 1 << 16;
+/// The highest profile level that can be asked for at start.
+const HIGHEST_LEVEL: i32 = 9;
+
+/// `-n`: how many PEs.
+pub fn pes(value: &OsStr) -> Result<u32, String> {
+    let number: i64 = text(value)?.parse().map_err(|_| "expected a whole number of PEs".to_string())?;
+    match u32::try_from(number) {
+        Ok(0) | Err(_) if number < 1 => Err("a job needs at least 1 PE".into()),
+        Ok(pes) if pes <= MOST_PES => Ok(pes),
+        _ => Err(format!("at most {MOST_PES} PEs")),
+    }
+}
+
+/// `-x`: a variable, and its value where one is given.
+pub fn export(value: &OsStr) -> Result<(OsString, Option<OsString>), String> {
+    let bytes = value.as_bytes();
+    let (name, rest) = match bytes.iter().position(|b| *b == b'=') {
+        Some(at) => (&bytes[..at], Some(OsString::from_vec(bytes[at + 1..].to_vec()))),
+        None => (bytes, None),
+    };
+    if name.is_empty() {
+        return Err("expected VAR or VAR=VALUE".into());
+    }
+    Ok((OsString::from_vec(name.to_vec()), rest))
+}
+
+/// `--bind`.
+pub fn bind(value: &OsStr) -> Result<Bind, String> {
+    match text(value)? {
+        "core" => Ok(Bind::Core),
+        "none" => Ok(Bind::None),
+        _ => Err("expected core or none".into()),
+    }
+}
+
+/// `--timeout`: seconds, with a fraction if need be.
+pub fn seconds(value: &OsStr) -> Result<Duration, String> {
+    let expected = || "expected a number of seconds above 0".to_string();
+    let seconds: f64 = text(value)?.parse().map_err(|_| expected())?;
+    let longest = 1e9; // 31 years: beyond it, durations overflow in places
+    if !(seconds > 0.0) {
+        return Err(expected());
+    }
+    Ok(Duration::from_secs_f64(seconds.min(longest)))
+}
+
+/// `--heap`: the text and the bytes it stands for.
+pub fn size(value: &OsStr) -> Result<(String, u64), String> {
+    let text = text(value)?;
+    let bytes = pellucid_core::base::size::parse(text).map_err(str::to_string)?;
+    Ok((text.to_string(), bytes))
+}
+
+/// Whether an argument after a bare `--profile` is meant as its level.
+pub fn looks_like_level(value: &OsStr) -> bool {
+    value == "off" || value.to_str().is_some_and(|text| text.parse::<i32>().is_ok())
+}
+
+/// `--profile`.
+pub fn profile(value: &OsStr) -> Result<Profile, String> {
+    let text = text(value)?;
+    match text.parse::<i32>() {
+        _ if text == "off" => Ok(Profile::Off),
+        Ok(level) if level <= 0 => Ok(Profile::Off),
+        Ok(level) if level <= HIGHEST_LEVEL => Ok(Profile::Level(level)),
+        _ => Err(format!("expected off or a level from 0 to {HIGHEST_LEVEL}")),
+    }
+}
+
+/// `--profile-dir`.
+pub fn path(value: &OsStr) -> Result<PathBuf, String> {
+    if value.is_empty() { Err("expected the name of a directory".into()) } else { Ok(PathBuf::from(value)) }
+}
+
+fn text(value: &OsStr) -> Result<&str, String> {
+    value.to_str().ok_or_else(|| "not valid text".to_string())
+}
+
+/// Edits (insert, delete, replace) between two names.
+pub fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
+            diagonal = row[j + 1];
+            row[j + 1] = best;
+        }
+    }
+    row[b.len()]
+}

@@ -1,0 +1,84 @@
+//! A small process that ends the job when the launcher is killed and so cannot do it.
+//!
+//! It knows the process groups of the PEs from a pipe, written by the PEs themselves before they run the program: a group
+//! is never unknown to it. End of file without a farewell means that the launcher is gone.
+
+use crate::sys::process;
+use crate::sys::signal;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+
+/// The launcher's side.
+pub struct Watchdog {
+    pipe: io::PipeWriter,
+    pid: i32,
+}
+
+/// What the watchdog is told: a group (positive), that a group is gone (its negative), or that the job has ended.
+const FAREWELL: i32 = 0;
+
+impl Watchdog {
+    /// Starts it. Only while there is one thread.
+    pub fn start() -> io::Result<Self> {
+        let (reader, pipe) = io::pipe()?;
+        match process::fork()? {
+            Some(pid) => Ok(Self { pipe, pid }),
+            None => {
+                drop(pipe);
+                watch(reader.as_raw_fd())
+            }
+        }
+    }
+
+    /// The descriptor to which a PE [`announce`]s itself.
+    pub fn fd(&self) -> RawFd {
+        self.pipe.as_raw_fd()
+    }
+
+    /// Its process id, to tell it from the PEs.
+    pub fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Tells it that a group has no members any more: its number may soon be another's.
+    pub fn forget(&mut self, group: i32) {
+        let _ = self.pipe.write_all(&(-group).to_ne_bytes());
+    }
+
+    /// Ends it.
+    pub fn stop(mut self) {
+        let _ = self.pipe.write_all(&FAREWELL.to_ne_bytes());
+        process::wait_for(self.pid);
+    }
+}
+
+/// Called in a PE, which leads its own group, before the program runs. Async-signal-safe.
+pub fn announce(fd: RawFd) {
+    let _ = crate::sys::file::write(fd, &process::id().to_ne_bytes());
+}
+
+fn watch(pipe: RawFd) -> ! {
+    signal::Set::all().mask();
+    let pipe = process::detach(pipe, c"oshrun-watchdog");
+    // Everything else was closed: descriptor 3 is the pipe, and ours.
+    let mut pipe = own(pipe);
+    let mut groups: Vec<i32> = Vec::new();
+    let mut record = [0; 4];
+    while pipe.read_exact(&mut record).is_ok() {
+        match i32::from_ne_bytes(record) {
+            FAREWELL => process::exit_now(0),
+            group if group > 0 => groups.push(group),
+            gone => groups.retain(|group| *group != -gone),
+        }
+    }
+    for group in groups {
+        process::signal_group(group, libc::SIGKILL);
+    }
+    process::exit_now(0)
+}
+
+#[allow(unsafe_code)]
+fn own(fd: RawFd) -> std::fs::File {
+    // SAFETY: the descriptor is open and nothing else in this process refers to it.
+    unsafe { std::fs::File::from_raw_fd(fd) }
+}
