@@ -7,6 +7,7 @@ use crate::pes::Pes;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::program::{self, CannotRun};
+use crate::results;
 use crate::signals;
 use crate::spawn::Launch;
 use crate::supervise::{STREAMS, Supervisor, Verdict};
@@ -81,8 +82,10 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         let error = CannotRun::refused(&options.program, &error);
         (error.status(), error.to_string())
     });
-    let (status, _profile) =
-        supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    if let (Choice::Level(_), Some(profile)) = (options.profile, &supervisor.profile) {
+        results::show(options, &profile.take(status, supervisor.pes.all()));
+    }
     Ok(status)
 }
 

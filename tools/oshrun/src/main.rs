@@ -6,7 +6,7 @@
 //! | [`program`], [`cpus`], [`plan`] | what is run, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
-//! | [`report`], [`profile`] | what is said of PEs that die or hang; what the job spent its time on |
+//! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
@@ -25,6 +25,7 @@ mod plan;
 mod profile;
 mod program;
 mod report;
+mod results;
 mod signals;
 mod sink;
 mod spawn;

@@ -9,6 +9,8 @@ pub struct Pe {
     pub pid: i32,
     /// How it ended.
     pub ended: Option<Ended>,
+    /// When, on the time line of the profile; 0 where there is none.
+    pub ended_ns: u64,
     /// Whether its group may have members: the PE, or what a script that wraps it has left.
     group: bool,
 }
@@ -20,7 +22,7 @@ pub struct Pes(Vec<Pe>);
 impl Pes {
     /// Adds the next PE.
     pub fn add(&mut self, pid: i32) {
-        self.0.push(Pe { pid, ended: None, group: true });
+        self.0.push(Pe { pid, ended: None, ended_ns: 0, group: true });
     }
 
     /// The PE with this number.
@@ -32,10 +34,11 @@ impl Pes {
     ///
     /// Groups whose last member has gone are struck off here, before the system can give their number to others: members
     /// that outlive their PE become our children, and end here too.
-    pub fn note_end(&mut self, pid: i32, ended: Ended, watchdog: &mut Watchdog) -> Option<u32> {
+    pub fn note_end(&mut self, pid: i32, ended: Ended, now_ns: u64, watchdog: &mut Watchdog) -> Option<u32> {
         let which = self.0.iter().position(|pe| pe.pid == pid && pe.ended.is_none());
         if let Some(pe) = which {
             self.0[pe].ended = Some(ended);
+            self.0[pe].ended_ns = now_ns;
         }
         for pe in self.0.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
             if !process::signal_group(pe.pid, 0) {
@@ -44,6 +47,11 @@ impl Pes {
             }
         }
         which.map(|pe| pe as u32)
+    }
+
+    /// All of them, by number.
+    pub fn all(&self) -> &[Pe] {
+        &self.0
     }
 
     /// Numbers of the PEs that run.

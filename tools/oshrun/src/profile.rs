@@ -2,7 +2,11 @@
 #![allow(unsafe_code)]
 
 use crate::options::Options;
+use crate::pes::Pe;
+use crate::sys::process::Ended;
+use pellucid_profile::model::{self, End};
 use pellucid_profile::segment::{self, CurrentOp, JobInfo, Segment};
+use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
@@ -31,6 +35,25 @@ impl Profile {
     /// The descriptor that PEs inherit.
     pub fn fd(&self) -> RawFd {
         self.fd.as_raw_fd()
+    }
+
+    /// Now, on the time line of the profile.
+    pub fn now_ns(&self) -> u64 {
+        self.segment.now_ns()
+    }
+
+    /// Everything recorded, with what only the launcher knows: how the job and its PEs ended.
+    pub fn take(&self, status: i32, pes: &[Pe]) -> model::Profile {
+        let outcome = |pe: &Pe| PeOutcome {
+            end: match pe.ended {
+                Some(Ended::Exited(status)) => End::Exited(status),
+                Some(Ended::Killed { signal, .. }) => End::Killed(signal),
+                None => End::Unknown,
+            },
+            ended_ns: pe.ended.map(|_| pe.ended_ns),
+        };
+        let pes = pes.iter().map(outcome).collect();
+        snapshot::take(&self.segment, &Outcome { exit_status: Some(status), pes })
     }
 
     /// What the threads of a PE do, or did last.

@@ -71,8 +71,8 @@ pub struct Verdict {
 }
 
 impl Supervisor {
-    /// Runs until the job has ended; returns its exit status. What cannot be started is ended here as well.
-    pub fn run(mut self, mut watchdog: Watchdog, refused: Option<(i32, String)>) -> io::Result<(i32, Option<Profile>)> {
+    /// Runs until the job has ended; returns its exit status. A job that could not be started as a whole is ended, too.
+    pub fn run(&mut self, mut watchdog: Watchdog, refused: Option<(i32, String)>) -> io::Result<i32> {
         self.epoll.add(&self.signals, SIGNALS, Interest::Read)?;
         self.epoll.add(self.output.wake(), WAKE, Interest::Read)?;
         if let Some((status, message)) = refused {
@@ -97,7 +97,7 @@ impl Supervisor {
         watchdog.stop();
         self.end_orphans()?;
         self.flush()?;
-        Ok((self.verdict.status.unwrap_or(0), self.profile))
+        Ok(self.verdict.status.unwrap_or(0))
     }
 
     fn dispatch(&mut self, token: u64, watchdog: &mut Watchdog) {
@@ -159,7 +159,8 @@ impl Supervisor {
             if pid == watchdog.pid() {
                 continue;
             }
-            if let Some(pe) = self.pes.note_end(pid, ended, watchdog) {
+            let now = self.profile.as_ref().map_or(0, Profile::now_ns);
+            if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
                 self.output.drain(pe);
                 self.judge(pe, ended);
             }

@@ -31,33 +31,60 @@ fn preamble(path: &Path, cursor: &mut Cursor<'_>) -> Result<(), ReadError> {
     }
 }
 
+/// Reads up to the first section that makes no sense; one section with a wrong checksum is skipped, since most likely
+/// only its contents are damaged. The first problem is the one reported.
 fn sections(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<(), ReadError> {
+    let mut damaged = None;
     loop {
-        let begin = cursor.position();
-        let tag = cursor.u32("a section")?;
-        let length = cursor.u32("a section's length")? as usize;
-        let mut payload = cursor.part(length, "a section's contents")?;
-        let end = cursor.position();
-        let checksum = cursor.u32("a section's checksum")?;
-        if crc32fast::hash(cursor.between(begin, end)) != checksum {
-            return Err(cursor.corrupt_at(begin, "the section's checksum does not match".to_owned()));
-        }
-        match tag {
-            TAG_PE => *pe_data = Pe { routines: std::mem::take(&mut pe_data.routines), ..pe(&mut payload)? },
-            TAG_ROUTINE => pe_data.routines.push(routine(&mut payload)?),
-            TAG_END => {
-                let (count, found) = (payload.u32("the number of routines")? as usize, pe_data.routines.len());
-                if count != found {
-                    return Err(cursor.corrupt_at(begin, format!("{found} routines where {count} should be")));
-                }
-                if !cursor.is_at_end() {
-                    return Err(cursor.corrupt("bytes after the end section".to_owned()));
-                }
-                return Ok(());
-            }
-            _ => {}
+        match section(cursor, pe_data) {
+            Ok(false) => {}
+            Ok(true) => return damaged.map_or(Ok(()), Err),
+            Err(Stop::Skip(error)) if damaged.is_none() => damaged = Some(error),
+            Err(Stop::Skip(error) | Stop::Fatal(error)) => return Err(damaged.unwrap_or(error)),
         }
     }
+}
+
+enum Stop {
+    /// The section is damaged; the next one begins where this one says it ends.
+    Skip(ReadError),
+    /// There is no telling where the next section begins.
+    Fatal(ReadError),
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Stop {
+        Stop::Fatal(error)
+    }
+}
+
+/// Reads one section; true when it was the last.
+fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
+    let begin = cursor.position();
+    let tag = cursor.u32("a section")?;
+    let length = cursor.u32("a section's length")? as usize;
+    let mut payload = cursor.part(length, "a section's contents")?;
+    let end = cursor.position();
+    let checksum = cursor.u32("a section's checksum")?;
+    if crc32fast::hash(cursor.between(begin, end)) != checksum {
+        return Err(Stop::Skip(cursor.corrupt_at(begin, "the section's checksum does not match".to_owned())));
+    }
+    match tag {
+        TAG_PE => *pe_data = Pe { routines: std::mem::take(&mut pe_data.routines), ..pe(&mut payload)? },
+        TAG_ROUTINE => pe_data.routines.push(routine(&mut payload)?),
+        TAG_END => {
+            let (count, found) = (payload.u32("the number of routines")? as usize, pe_data.routines.len());
+            if count != found {
+                return Err(cursor.corrupt_at(begin, format!("{found} routines where {count} should be")).into());
+            }
+            if !cursor.is_at_end() {
+                return Err(cursor.corrupt("bytes after the end section".to_owned()).into());
+            }
+            return Ok(true);
+        }
+        _ => {}
+    }
+    Ok(false)
 }
 
 fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {

@@ -165,6 +165,21 @@ fn every_truncation_is_reported_and_keeps_what_came_before() {
 }
 
 #[test]
+fn one_damaged_routine_costs_only_itself() {
+    let dir = write_sample("skip");
+    let path = dir.file("pe-00000.prof");
+    let mut bytes = fs::read(&path).unwrap();
+    let name = b"shmem_putmem";
+    let at = bytes.windows(name.len()).position(|window| window == name).unwrap();
+    bytes[at] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    let loaded = read(&dir.0).unwrap();
+    let names: Vec<_> = loaded.profile.pes[0].routines.iter().map(|r| r.name.as_str()).collect();
+    assert_eq!((names, loaded.profile.pes[0].pid), (vec!["shmem_barrier_all"], 4711));
+    assert!(loaded.problems[0].to_string().contains("checksum does not match"), "{}", loaded.problems[0]);
+}
+
+#[test]
 fn random_damage_is_noticed_and_never_fatal() {
     let dir = write_sample("fuzz");
     let path = dir.file("pe-00000.prof");

@@ -1,0 +1,1 @@
+#[test] fn t(){ println!("{:?}", std::env::current_exe()); }

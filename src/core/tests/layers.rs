@@ -1,0 +1,67 @@
+//! The layer rule of the crate: a module uses only those below it. Read from the `use` lines and paths of the sources.
+
+use std::path::{Path, PathBuf};
+
+/// Top first. Modules of one row do not use each other's internals upwards, but may use each other.
+const LAYERS: &[&[&str]] = &[
+    &["runtime"],
+    &["collectives"],
+    &["team"],
+    &["context"],
+    &["memory", "transport"],
+    &["bootstrap"],
+    &["os"],
+    &["base"],
+];
+
+fn layer(module: &str) -> Option<usize> {
+    LAYERS.iter().position(|row| row.contains(&module))
+}
+
+fn sources(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// Modules of this crate that a line of code names.
+fn mentioned(line: &str) -> impl Iterator<Item = &str> {
+    let code = line.split("//").next().unwrap_or("");
+    code.match_indices("crate::")
+        .filter_map(|(at, _)| code[at + 7..].split(|c: char| !c.is_alphanumeric() && c != '_').next())
+}
+
+fn violations(module: &str, text: &str) -> Vec<String> {
+    let own = layer(module).unwrap_or_else(|| panic!("module {module} is in no layer"));
+    text.lines()
+        .flat_map(mentioned)
+        .filter(|used| layer(used).is_some_and(|l| l < own))
+        .map(|used| format!("{module} uses {used}"))
+        .collect()
+}
+
+#[test]
+fn modules_use_only_those_below() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    sources(&root, &mut files);
+    assert!(files.len() > 30);
+    let mut wrong = Vec::new();
+    for file in files {
+        let module = file.strip_prefix(&root).unwrap().iter().next().unwrap().to_str().unwrap().to_owned();
+        if module != "lib.rs" {
+            wrong.extend(violations(&module, &std::fs::read_to_string(file).unwrap()));
+        }
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn the_check_can_fail() {
+    assert_eq!(violations("os", "use crate::team::Team; // crate::runtime"), ["os uses team"]);
+}

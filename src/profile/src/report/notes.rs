@@ -1,0 +1,131 @@
+//! What a reader must know before trusting the numbers.
+
+use super::units;
+use crate::model::{End, LastOp, Pe, Profile, Progress};
+use crate::segment::layout::SLOTS;
+
+/// Remarks on the job: PEs that did not end well, and limits that the recorder met. PEs with the same remark share one.
+pub fn notes(profile: &Profile) -> Vec<String> {
+    let mut notes: Vec<(Vec<u32>, String)> = Vec::new();
+    let mut add = |pe: u32, text: String| match notes.iter_mut().find(|(_, t)| *t == text) {
+        Some((pes, _)) => pes.push(pe),
+        None => notes.push((vec![pe], text)),
+    };
+    for pe in (0..profile.job.npes).filter(|number| !profile.pes.iter().any(|pe| pe.pe == *number)) {
+        add(pe, "recorded nothing".to_owned());
+    }
+    // A job without an exit status still runs: its PEs have every right not to have finalized.
+    let ended = profile.job.exit_status.is_some();
+    for pe in &profile.pes {
+        if let Some(text) = end_note(pe, ended) {
+            add(pe.pe, text);
+        }
+        if pe.level_changes > 0 {
+            add(pe.pe, "the program changed the profiling level: only part of the run was recorded".to_owned());
+        }
+        if pe.overflowed > 0 {
+            add(
+                pe.pe,
+                format!(
+                    "no room for the latencies and sizes of {} more routines (their calls, bytes, totals are complete)",
+                    pe.overflowed
+                ),
+            );
+        }
+        if pe.shared_calls > 0 {
+            add(
+                pe.pe,
+                format!("{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost", units::count(pe.shared_calls)),
+            );
+        }
+    }
+    let mut notes: Vec<String> = notes.into_iter().map(|(pes, text)| format!("{}: {text}", pe_list(&pes))).collect();
+    let threads = profile.pes.iter().map(|pe| pe.threads).max().unwrap_or(0);
+    if threads > 1 {
+        notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));
+    }
+    notes
+}
+
+fn end_note(pe: &Pe, ended: bool) -> Option<String> {
+    let last = pe.last.as_ref().map(|last| format!(", {}", last_text(last))).unwrap_or_default();
+    match pe.end {
+        End::Killed(signal) => Some(format!("killed by {}{last}", signal_name(signal))),
+        End::Exited(status) if pe.progress != Progress::Finalized => {
+            Some(format!("exited with status {status} without finalizing{last}"))
+        }
+        End::Exited(status) if status != 0 => Some(format!("exited with status {status}")),
+        End::Unknown if ended && pe.progress != Progress::Finalized => Some(format!("did not finalize{last}")),
+        _ => None,
+    }
+}
+
+fn last_text(last: &LastOp) -> String {
+    let what = match last.inside {
+        Some(true) => "inside",
+        Some(false) => "after",
+        None => "in or after",
+    };
+    let peer = last.peer.map(|peer| format!(" to PE {peer}")).unwrap_or_default();
+    let since = match (last.inside, last.since_ns) {
+        (Some(true), Some(ns)) => format!(" for {}", units::time(ns as f64)),
+        _ => String::new(),
+    };
+    format!("{what} {}{peer}{since}", last.routine)
+}
+
+fn signal_name(signal: i32) -> String {
+    let name = match signal {
+        libc::SIGHUP => "SIGHUP",
+        libc::SIGINT => "SIGINT",
+        libc::SIGQUIT => "SIGQUIT",
+        libc::SIGILL => "SIGILL",
+        libc::SIGABRT => "SIGABRT",
+        libc::SIGBUS => "SIGBUS",
+        libc::SIGFPE => "SIGFPE",
+        libc::SIGKILL => "SIGKILL",
+        libc::SIGSEGV => "SIGSEGV",
+        libc::SIGTERM => "SIGTERM",
+        _ => return format!("signal {signal}"),
+    };
+    format!("{name} (signal {signal})")
+}
+
+/// `PE 3`, `PEs 0-2, 5`.
+fn pe_list(pes: &[u32]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < pes.len() {
+        let mut end = at;
+        while end + 1 < pes.len() && pes[end + 1] == pes[end] + 1 {
+            end += 1;
+        }
+        parts.push(if end > at { format!("{}-{}", pes[at], pes[end]) } else { pes[at].to_string() });
+        at = end + 1;
+    }
+    format!("{} {}", if pes.len() > 1 { "PEs" } else { "PE" }, parts.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Job;
+
+    #[test]
+    fn pes_with_the_same_remark_share_it() {
+        assert_eq!(pe_list(&[3]), "PE 3");
+        assert_eq!(pe_list(&[0, 1, 2, 5, 7, 8]), "PEs 0-2, 5, 7-8");
+        let job = Job { npes: 4, exit_status: Some(1), ..Job::default() };
+        let pe = |pe| Pe { pe, end: End::Exited(1), progress: Progress::Finalized, ..Pe::default() };
+        let profile = Profile { job, pes: vec![pe(0), pe(2)] };
+        assert_eq!(notes(&profile), ["PEs 1, 3: recorded nothing", "PEs 0, 2: exited with status 1"]);
+    }
+
+    #[test]
+    fn a_running_job_is_not_blamed_for_running() {
+        let profile = Profile { job: Job { npes: 1, ..Job::default() }, pes: vec![Pe::default()] };
+        assert!(notes(&profile).is_empty());
+        let ended = Profile { job: Job { exit_status: Some(0), ..profile.job.clone() }, ..profile };
+        assert_eq!(notes(&ended), ["PE 0: did not finalize"]);
+    }
+}

@@ -1,0 +1,191 @@
+//! The report for people.
+
+use std::fmt::Write as _;
+
+use super::balance::{WAITING, balance, library_ns};
+use super::table::Table;
+use super::{Options, View, merge, notes, sort, units, views};
+use crate::model::{Pe, Profile, Routine};
+
+/// PEs listed one by one in the report by routine; with more, those that wait longest.
+const PES_LISTED: usize = 16;
+
+/// The report as text, at most 100 columns wide.
+pub fn text(profile: &Profile, options: &Options) -> String {
+    let mut parts = vec![header(profile)];
+    match options.view {
+        View::Routine => parts.extend([by_routine(profile, options), errors(profile)]),
+        View::Pe => parts.push(views::by_pe(profile)),
+        View::Size => parts.push(views::by_size(profile, options)),
+        View::Peer => parts.push(views::by_peer(profile, options)),
+    }
+    if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {
+        parts.push(balance_table(&profile.pes));
+    }
+    if options.view == View::Routine {
+        parts.push(waiting(&profile.pes));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+fn header(profile: &Profile) -> String {
+    let job = &profile.job;
+    let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
+    let command = [program, &job.arguments].join(" ");
+    let hosts = merge::hosts(profile);
+    let on = match hosts.as_slice() {
+        [] => String::new(),
+        [host] => format!(" on {host}"),
+        several => format!(" on {} hosts", several.len()),
+    };
+    let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
+    let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
+    let level = profile.pes.iter().map(|pe| pe.level).max().map(|level| format!(", profiling level {level}")).unwrap_or_default();
+    let mut out = format!("profile of {}\n", shorten(command.trim_end(), super::table::WIDTH - 11));
+    let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
+    if job.start_realtime_ns > 0 {
+        let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
+    }
+    let notes = notes(profile);
+    const NOTES: usize = 12;
+    for note in notes.iter().take(NOTES) {
+        let _ = writeln!(out, "note: {note}");
+    }
+    if notes.len() > NOTES {
+        let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
+    }
+    out
+}
+
+fn by_routine(profile: &Profile, options: &Options) -> String {
+    let mut routines = merge::routines(&profile.pes);
+    if routines.is_empty() {
+        return "no call was recorded\n".to_owned();
+    }
+    let run_time = merge::run_time_ns(&profile.pes);
+    let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
+    let (calls, bytes, total) = (sum(Routine::all_calls), sum(Routine::all_bytes), sum(|r| r.total_ns));
+    let estimated = routines.iter().any(|r| r.estimated);
+    let kinds = routines.len();
+    let cut = sort::select(&mut routines, options.sort, options.top);
+
+    let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let columns =
+        [("calls", 9), ("bytes", 9), ("total", 9), ("mean", 8), ("p50", 8), ("p99", 8), ("max", 8), ("% time", 7)];
+    let mut table = Table::new("routine", longest, &columns);
+    for r in &routines {
+        table.row(&r.name, &routine_cells(r, run_time));
+    }
+    if cut > 0 {
+        table.line(&format!("... and {cut} more routines"));
+    }
+    if kinds > 1 {
+        let none = String::new();
+        table.row(
+            "all",
+            &[
+                units::count(calls),
+                units::bytes(bytes),
+                units::time(total as f64),
+                none.clone(),
+                none.clone(),
+                none.clone(),
+                none,
+                units::percent(total as f64, run_time),
+            ],
+        );
+    }
+    let mut text = table.finish();
+    if estimated {
+        text.push_str("~ estimated: one call in about 128 is timed where timing each would distort it. Counts are exact.\n");
+    }
+    text
+}
+
+fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
+    let dash = || "-".to_owned();
+    let bytes = if r.all_bytes() == 0 { dash() } else { units::bytes(r.all_bytes()) };
+    let calls = units::count(r.all_calls());
+    if r.timed_calls == 0 {
+        return [calls, bytes, dash(), dash(), dash(), dash(), dash(), dash()];
+    }
+    let kept = |ns: u64| if r.latency.counts().is_empty() { dash() } else { units::time(ns as f64) };
+    let mark = if r.estimated { "~" } else { "" };
+    [
+        calls,
+        bytes,
+        format!("{mark}{}", units::time(r.total_ns as f64)),
+        units::time(r.mean_ns()),
+        kept(r.quantile_ns(0.5)),
+        kept(r.quantile_ns(0.99)),
+        kept(r.max_ns),
+        units::percent(r.total_ns as f64, run_time),
+    ]
+}
+
+fn errors(profile: &Profile) -> String {
+    let routines = merge::routines(&profile.pes);
+    let failed = routines.iter().filter(|r| r.errors > 0);
+    failed.fold(String::new(), |mut text, r| {
+        let _ = writeln!(text, "{}: {} of {} calls failed", r.name, units::count(r.errors), units::count(r.all_calls()));
+        text
+    })
+}
+
+fn balance_table(pes: &[Pe]) -> String {
+    let columns = [("mean", 10), ("least", 10), ("PE", 7), ("most", 10), ("PE", 7), ("imbalance", 12)];
+    let mut table = Table::new("balance between PEs", 24, &columns);
+    for b in balance(pes) {
+        table.row(
+            b.what,
+            &[
+                units::time(b.mean_ns),
+                units::time(b.min.1 as f64),
+                b.min.0.to_string(),
+                units::time(b.max.1 as f64),
+                b.max.0.to_string(),
+                format!("{:.1} %", b.imbalance_percent()),
+            ],
+        );
+    }
+    table.finish()
+}
+
+fn waiting(pes: &[Pe]) -> String {
+    let total = |pe: &Pe| WAITING.iter().map(|(_, pick)| pick(pe)).fold(0, u64::saturating_add);
+    if pes.iter().all(|pe| total(pe) == 0) {
+        return String::new();
+    }
+    let mut listed: Vec<&Pe> = pes.iter().collect();
+    if pes.len() > PES_LISTED {
+        listed.sort_by_key(|pe| (std::cmp::Reverse(total(pe)), pe.pe));
+        listed.truncate(PES_LISTED / 2);
+    }
+    let columns: Vec<(&str, usize)> = WAITING.iter().map(|&(title, _)| (title, 13)).chain([("together", 13), ("% of its time", 15)]).collect();
+    let mut table = Table::new("waiting, by PE", 20, &columns);
+    for pe in &listed {
+        let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
+        cells.push(units::time(total(pe) as f64));
+        cells.push(units::percent(total(pe) as f64, pe.wall_ns() as f64));
+        table.row(&format!("PE {}", pe.pe), &cells);
+    }
+    if listed.len() < pes.len() {
+        table.line(&format!("... and {} PEs that wait less: --by pe lists them", pes.len() - listed.len()));
+    }
+    table.finish()
+}
+
+/// Cuts a text that is too long for its line.
+pub(super) fn shorten(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(3)).collect();
+    format!("{kept}...")
+}
+
+/// Share of its run time that a PE spends in the library, as text.
+pub(super) fn library_share(pe: &Pe) -> String {
+    units::percent(library_ns(pe) as f64, pe.wall_ns() as f64)
+}

@@ -1,0 +1,129 @@
+//! The tables by PE, by message size and by distance.
+
+use super::balance::{WAITING, library_ns};
+use super::table::Table;
+use super::{Options, merge, sort, text, units};
+use crate::model::{Pe, Profile, Routine};
+use crate::size::{Distance, size_bounds};
+
+pub(super) fn by_pe(profile: &Profile) -> String {
+    if profile.pes.is_empty() {
+        return "no PE recorded anything\n".to_owned();
+    }
+    let columns = [
+        ("host", 16),
+        ("run time", 10),
+        ("calls", 10),
+        ("bytes", 10),
+        ("library", 9),
+        ("%", 7),
+        (WAITING[0].0, 10),
+        (WAITING[1].0, 9),
+        ("coll.", 9),
+    ];
+    let mut table = Table::new("PE", 6, &columns);
+    for pe in &profile.pes {
+        let sum = |of: fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
+        let time = |pick: fn(&Pe) -> u64| units::time(pick(pe) as f64);
+        table.row(
+            &pe.pe.to_string(),
+            &[
+                text::shorten(&pe.host, 15),
+                time(Pe::wall_ns),
+                units::count(sum(Routine::all_calls)),
+                units::bytes(sum(Routine::all_bytes)),
+                time(library_ns),
+                text::library_share(pe),
+                time(WAITING[0].1),
+                time(WAITING[1].1),
+                time(WAITING[2].1),
+            ],
+        );
+    }
+    table.finish()
+}
+
+pub(super) fn by_size(profile: &Profile, options: &Options) -> String {
+    let mut routines = merge::routines(&profile.pes);
+    routines.retain(|r| !r.sizes.is_empty());
+    if routines.is_empty() {
+        return "no call had a payload\n".to_owned();
+    }
+    let cut = sort::select(&mut routines, options.sort, options.top);
+    let columns = [
+        ("from", 10),
+        ("below", 10),
+        ("calls", 10),
+        ("% calls", 9),
+        ("bytes", 10),
+        ("% bytes", 9),
+    ];
+    let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let mut table = Table::new("routine, message size", longest, &columns);
+    for r in &routines {
+        let all: (u64, u64) = r.sizes.iter().fold((0, 0), |sum, s| (sum.0 + s.calls, sum.1.saturating_add(s.bytes)));
+        let mut name = r.name.as_str();
+        for (class, calls, bytes) in by_class(r) {
+            let (low, high) = size_bounds(usize::from(class));
+            let below = high.checked_add(1).map_or("-".to_owned(), units::bytes);
+            table.row(
+                name,
+                &[
+                    units::bytes(low),
+                    below,
+                    units::count(calls),
+                    units::percent(calls as f64, all.0 as f64),
+                    units::bytes(bytes),
+                    units::percent(bytes as f64, all.1 as f64),
+                ],
+            );
+            name = "";
+        }
+    }
+    if cut > 0 {
+        table.line(&format!("... and {cut} more routines"));
+    }
+    table.finish()
+}
+
+/// Calls and bytes by size class, over all distances.
+pub(super) fn by_class(r: &Routine) -> Vec<(u8, u64, u64)> {
+    let mut classes: Vec<(u8, u64, u64)> = Vec::new();
+    for s in &r.sizes {
+        match classes.last_mut().filter(|last| last.0 == s.class) {
+            Some(last) => *last = (s.class, last.1.saturating_add(s.calls), last.2.saturating_add(s.bytes)),
+            None => classes.push((s.class, s.calls, s.bytes)),
+        }
+    }
+    classes
+}
+
+pub(super) fn by_peer(profile: &Profile, options: &Options) -> String {
+    let mut routines = merge::routines(&profile.pes);
+    let all = routines.len();
+    routines.retain(|r| r.calls[Distance::None as usize] < r.all_calls());
+    let without = all - routines.len();
+    let cut = sort::select(&mut routines, options.sort, options.top);
+    let shown = [Distance::Own, Distance::Host, Distance::Remote];
+    let columns = [("self", 9), ("bytes", 10), ("host", 9), ("bytes", 10), ("remote", 9), ("bytes", 10)];
+    let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let mut table = Table::new("routine, calls to", longest, &columns);
+    for r in &routines {
+        let cells: Vec<String> = shown
+            .iter()
+            .flat_map(|&d| {
+                let (calls, bytes) = (r.calls[d as usize], r.bytes[d as usize]);
+                let dash = |n: u64, text: String| if n == 0 { "-".to_owned() } else { text };
+                [dash(calls, units::count(calls)), dash(bytes, units::bytes(bytes))]
+            })
+            .collect();
+        table.row(&r.name, &cells);
+    }
+    if cut > 0 {
+        table.line(&format!("... and {cut} more routines"));
+    }
+    if without > 0 {
+        table.line(&format!("{without} routines have no single peer (collectives, ordering, local calls) and are not listed"));
+    }
+    table.finish()
+}

@@ -1,0 +1,88 @@
+//! The end of a profiled job: its table on the screen, its numbers in a directory.
+//!
+//! Nothing here changes the result of the job: what cannot be written is said once.
+
+use crate::options::Options;
+use pellucid_profile::file;
+use pellucid_profile::model::Profile;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Directories of one name that are tried before giving up.
+const TRIES: u32 = 100_000;
+
+/// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
+pub fn show(options: &Options, profile: &Profile) {
+    let mut text = String::from("\n");
+    text += &written(options, profile);
+    // Whoever closed standard error does not want to know.
+    let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Writes the directory; says where, or what went wrong.
+fn written(options: &Options, profile: &Profile) -> String {
+    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options));
+    let directory = match make(&wanted) {
+        Ok(directory) => directory,
+        Err(error) => return format!("oshrun: the profile is not kept: cannot make {}: {error}\n", wanted.display()),
+    };
+    match file::write(profile, &directory) {
+        Ok(()) => format!("oshrun: profile kept: oshprof report {}\n", directory.display()),
+        Err((path, error)) => {
+            format!("oshrun: the profile is not kept as a whole: cannot write {}: {error}\n", path.display())
+        }
+    }
+}
+
+/// `pellucid-PROGRAM.prof`
+fn default_name(options: &Options) -> PathBuf {
+    let mut name = OsString::from("pellucid-");
+    name.push(Path::new(&options.program).file_name().unwrap_or_default());
+    name.push(".prof");
+    name.into()
+}
+
+/// Makes the directory, or, where there is something of that name already, `NAME.2`, `NAME.3` and so on. An empty
+/// directory is taken as it is.
+fn make(wanted: &Path) -> io::Result<PathBuf> {
+    if let Some(parent) = wanted.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        fs::create_dir_all(parent)?;
+    }
+    if fs::read_dir(wanted).is_ok_and(|mut entries| entries.next().is_none()) {
+        return Ok(wanted.into());
+    }
+    for number in 1..TRIES {
+        let mut name = wanted.as_os_str().to_os_string();
+        if number > 1 {
+            name.push(format!(".{number}"));
+        }
+        match fs::create_dir(&name) {
+            Ok(()) => return Ok(name.into()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Err(io::ErrorKind::AlreadyExists.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_overwritten() {
+        let folder = std::env::temp_dir().join(format!("oshrun-results-{}", std::process::id()));
+        let wanted = folder.join("a/b.prof");
+        assert_eq!(make(&wanted).unwrap(), wanted);
+        assert_eq!(make(&wanted).unwrap(), wanted, "an empty directory serves");
+        fs::write(wanted.join("file"), "").unwrap();
+        assert_eq!(make(&wanted).unwrap(), folder.join("a/b.prof.2"));
+        assert_eq!(make(&wanted).unwrap(), folder.join("a/b.prof.3"));
+        fs::write(folder.join("plain"), "").unwrap();
+        assert_eq!(make(&folder.join("plain")).unwrap(), folder.join("plain.2"));
+        assert!(make(&folder.join("plain/below")).is_err());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}
