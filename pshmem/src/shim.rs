@@ -54,3 +54,20 @@ kernels! {
     complexf_sum, pellucid_complexf_sum, ComplexFloat;
     complexf_prod, pellucid_complexf_prod, ComplexFloat;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn complex_kernels_combine_in_place() {
+        let (mut acc, source) = ([[1.0f64, 2.0], [3.0, 0.0]], [[0.5f64, -1.0], [2.0, 1.0]]);
+        // SAFETY: two elements each, of the kernel's type.
+        unsafe { (complexd_prod().combine)(acc.as_mut_ptr().cast(), source.as_ptr().cast(), 2) };
+        assert_eq!(acc, [[2.5, 0.0], [6.0, 3.0]]);
+        // SAFETY: as above.
+        unsafe { (complexd_sum().combine)(acc.as_mut_ptr().cast(), source.as_ptr().cast(), 1) };
+        assert_eq!(acc, [[3.0, -1.0], [6.0, 3.0]]);
+        assert_eq!((complexd_sum().elem, complexf_sum().elem, longdouble_min().elem), (16, 8, 16));
+    }
+}

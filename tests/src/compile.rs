@@ -14,6 +14,7 @@ pub struct Build {
     name: String,
     sources: Vec<PathBuf>,
     options: Vec<String>,
+    libraries: Vec<String>,
     compiler: &'static str,
 }
 
@@ -28,7 +29,7 @@ impl Build {
     /// A program named `name` from one source file.
     pub fn source(name: &str, source: &Path) -> Build {
         let compiler = if source.extension().is_some_and(|extension| extension == "cpp") { "oshc++" } else { "oshcc" };
-        Build { name: name.to_string(), sources: vec![source.to_path_buf()], options: Vec::new(), compiler }
+        Build { name: name.to_string(), sources: vec![source.to_path_buf()], options: Vec::new(), libraries: Vec::new(), compiler }
     }
 
     /// Gives another build of the same source its own name.
@@ -49,6 +50,12 @@ impl Build {
         self
     }
 
+    /// Adds what comes after the sources: `-l` options, other linker input.
+    pub fn libraries<S: AsRef<str>>(mut self, libraries: impl IntoIterator<Item = S>) -> Build {
+        self.libraries.extend(libraries.into_iter().map(|library| library.as_ref().to_string()));
+        self
+    }
+
     /// Compiles, or takes an earlier result of the same inputs.
     ///
     /// # Panics
@@ -63,7 +70,7 @@ impl Build {
     /// The command and the compiler's messages.
     pub fn try_build(&self) -> Result<PathBuf, String> {
         let mut key = DefaultHasher::new();
-        (self.compiler, &self.options, library_age()).hash(&mut key);
+        (self.compiler, &self.options, &self.libraries, library_age()).hash(&mut key);
         for source in &self.sources {
             source.hash(&mut key);
             std::fs::read(source).map_err(|error| format!("{}: {error}", source.display()))?.hash(&mut key);
@@ -82,6 +89,7 @@ impl Build {
             .arg(declared_header())
             .args(&self.options)
             .args(&self.sources)
+            .args(&self.libraries)
             .arg("-o")
             .arg(&partial)
             .limit(120)

@@ -1,1 +1,167 @@
-//! TODO
+//! One program, linked in every way users link: its static objects and its heap are symmetric in each.
+
+use std::path::PathBuf;
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::tree;
+
+/// Compiles `programs/links/symmetry.c` with the options and runs it at 1, 2 and 3 PEs.
+fn check(name: &str, options: &[&str]) {
+    run(&Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build(), &[1, 2, 3]);
+}
+
+fn run(binary: &PathBuf, pes: &[usize]) {
+    for &pes in pes {
+        let outcome = Job::oshrun(pes).arg(binary).run().expect_code(0);
+        assert_eq!(outcome.stdout.matches("symmetric\n").count(), pes, "{}", outcome.describe());
+    }
+}
+
+/// Whether a trivial program links with the options: not every machine has every linker.
+fn links(options: &[&str]) -> bool {
+    let folder = tree::scratch("links");
+    let source = folder.join("trivial.c");
+    std::fs::write(&source, "int main(void) { return 0; }\n").expect("target/tests can be written");
+    let name = format!("trivial{}", options.join("").replace(['/', '='], "-"));
+    let outcome = Job::new(PathBuf::from("cc")).args(options).arg(&source).arg("-o").arg(folder.join(name)).run();
+    outcome.code() == 0
+}
+
+#[test]
+fn position_independent() {
+    check("default", &[]);
+    check("pie", &["-fPIE", "-pie"]);
+}
+
+#[test]
+fn position_dependent() {
+    check("no-pie", &["-no-pie", "-fno-pie"]);
+    check("no-pie-static-data", &["-no-pie", "-fno-pie", "-O3", "-fno-common"]);
+}
+
+#[test]
+fn relocations_read_only_or_not() {
+    check("full-relro", &["-Wl,-z,relro,-z,now"]);
+    check("no-relro", &["-Wl,-z,norelro"]);
+    check("lazy", &["-Wl,-z,relro,-z,lazy"]);
+    check("full-relro-no-pie", &["-no-pie", "-fno-pie", "-Wl,-z,relro,-z,now"]);
+    check("no-relro-no-pie", &["-no-pie", "-fno-pie", "-Wl,-z,norelro"]);
+}
+
+#[test]
+fn fully_static() {
+    check("static", &["-static"]);
+    if links(&["-static-pie"]) {
+        check("static-pie", &["-static-pie", "-fPIE"]);
+    } else {
+        println!("not tested: the C library cannot link -static-pie");
+    }
+}
+
+#[test]
+fn static_library_in_a_dynamic_program() {
+    // As a build system does it that knows the archive only.
+    let binary = tree::scratch("links").join("archive");
+    Job::new(PathBuf::from("cc"))
+        .args(["-O1", "-I"])
+        .arg(tree::prefix().join("include"))
+        .arg(tree::package().join("programs/links/symmetry.c"))
+        .arg(tree::library("libsma.a"))
+        .args(["-lm", "-lpthread", "-ldl", "-o"])
+        .arg(&binary)
+        .run()
+        .expect_code(0);
+    let needed = Job::new(PathBuf::from("readelf")).arg("-d").arg(&binary).run().expect_code(0);
+    assert!(!needed.stdout.contains("libsma"), "the archive was not used\n{}", needed.stdout);
+    run(&binary, &[1, 3]);
+}
+
+#[test]
+fn layouts_of_other_linkers() {
+    for (name, options) in [
+        ("gold", ["-fuse-ld=gold"].as_slice()),
+        ("lld", &["-fuse-ld=lld"]),
+        ("noseparate", &["-Wl,-z,noseparate-code"]),
+        ("big-pages", &["-Wl,-z,max-page-size=0x200000"]),
+        ("build-id", &["-Wl,--build-id=none", "-Wl,--hash-style=sysv"]),
+        ("lto", &["-flto", "-O2"]),
+        ("sections", &["-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections"]),
+    ] {
+        if links(options) {
+            check(name, options);
+        } else {
+            println!("not tested: no {name} here");
+        }
+    }
+}
+
+#[test]
+fn without_address_randomization() {
+    let binary = Build::program("links/symmetry.c").named("symmetry-default").build();
+    let outcome = Job::new(PathBuf::from("setarch"))
+        .arg("-R")
+        .arg(tree::tool("oshrun"))
+        .args(["-n", "2"])
+        .arg(&binary)
+        .run()
+        .expect_code(0);
+    assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+}
+
+#[test]
+fn a_large_bss_costs_nothing_until_it_is_touched() {
+    for (name, options) in [("pie", ["-fPIE", "-pie"]), ("no-pie", ["-fno-pie", "-no-pie"])] {
+        let binary = Build::program("links/large-bss.c").named(&format!("large-bss-{name}")).options(options).build();
+        for pes in [1, 2, 4] {
+            Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
+        }
+    }
+}
+
+#[test]
+fn a_forked_child_has_a_private_copy() {
+    for (name, options) in [("pie", ["-fPIE", "-pie"]), ("no-pie", ["-fno-pie", "-no-pie"]), ("static", ["-static", "-g"])] {
+        let binary = Build::program("links/fork.c").named(&format!("fork-{name}")).options(options).build();
+        for pes in [1, 2, 3] {
+            Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0).expect_text(&["forked"]);
+        }
+    }
+}
+
+#[test]
+fn a_library_of_the_program_may_call() {
+    // The objects are the executable's, the calls come from a shared object that it links to, and from one it opens.
+    let folder = tree::scratch("links");
+    let library = folder.join("libworker.so");
+    Job::new(tree::tool("oshcc"))
+        .args(["-shared", "-fPIC", "-O1"])
+        .arg(tree::package().join("programs/links/worker.c"))
+        .arg("-o")
+        .arg(&library)
+        .run()
+        .expect_code(0);
+    let binary = Build::program("links/uses-worker.c")
+        .libraries(["-L", &folder.to_string_lossy(), "-lworker", &format!("-Wl,-rpath,{}", folder.display()), "-ldl"])
+        .build();
+    for pes in [1, 2, 3] {
+        Job::oshrun(pes).arg(&binary).arg(&library).run().expect_code(0).expect_text(&["worked"]);
+    }
+}
+
+#[test]
+fn cpp_program() {
+    for (name, version) in [("11", "-std=c++11"), ("17", "-std=c++17"), ("20", "-std=c++20")] {
+        let binary = Build::program("links/plus.cpp").named(&format!("plus-{name}")).options([version]).build();
+        for pes in [1, 2, 3] {
+            Job::oshrun(pes).arg(&binary).run().expect_code(0).expect_text(&["constructed and symmetric"]);
+        }
+    }
+}
+
+#[test]
+fn a_program_without_the_launcher_is_one_pe() {
+    let binary = Build::program("links/symmetry.c").named("symmetry-default").build();
+    let outcome = Job::new(&binary).run().expect_code(0);
+    assert_eq!(outcome.stdout, "symmetric\n", "{}", outcome.describe());
+}

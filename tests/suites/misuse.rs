@@ -1,1 +1,216 @@
-//! TODO
+//! Wrong arguments and calls: one message that names routine, argument, value and PE, and the end of the whole job with
+//! a nonzero status; no hang, no bare crash.
+
+use std::time::Duration;
+
+use harness::compile::Build;
+use harness::declared;
+use harness::run::{Job, Outcome};
+
+/// What a wrong call must be told: case of `misuse.c`, routine, and words of the message (`N` is the number of PEs).
+type Row = (&'static str, &'static str, &'static [&'static str]);
+
+/// Runs one case at 1 and 3 PEs, plainly and with more checks.
+fn check(program: &str, rows: &[Row]) {
+    let binary = Build::program(program).build();
+    let mut failures = Vec::new();
+    for (case, routine, words) in rows {
+        if !declared::functions().contains(*routine) {
+            println!("not in this build: {routine}");
+            continue;
+        }
+        for (pes, options) in [(1, [].as_slice()), (3, &[]), (2, &["--check"])] {
+            let job = Job::oshrun(pes).args(options).arg(&binary).arg(case).limit(15);
+            if let Err(message) = judge(job.run(), pes, routine, words) {
+                failures.push(format!("{case}: {message}"));
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} of {} cases:\n{}", failures.len(), rows.len(), failures.join("\n"));
+}
+
+/// Whether the outcome is a clear message and a prompt failure.
+fn judge(outcome: Outcome, pes: usize, routine: &str, words: &[&str]) -> Result<(), String> {
+    let fault = |what: &str| Err(format!("{what}\n{}", outcome.describe()));
+    if outcome.code() == 0 {
+        return fault("the job succeeded");
+    }
+    if outcome.code() < 0 || outcome.elapsed > Duration::from_secs(8) {
+        return fault("the job hung");
+    }
+    if outcome.code() >= 128 {
+        return fault("a signal ended the job");
+    }
+    let Some(line) = outcome.stderr.lines().find(|line| line.starts_with("pellucid: ") && line.contains(routine)) else {
+        return fault(&format!("no line \"pellucid: PE ...: {routine}: ...\""));
+    };
+    let mut wanted: Vec<String> = words.iter().map(|word| word.replace('N', &pes.to_string())).collect();
+    if !routine.starts_with("any ") {
+        wanted.push(format!("{routine}: "));
+    }
+    match wanted.iter().find(|word| !line.contains(word.as_str())) {
+        Some(word) => fault(&format!("the message lacks \"{word}\"")),
+        None => Ok(()),
+    }
+}
+
+#[test]
+fn a_call_before_init() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("early-my-pe", "shmem_my_pe", &["before shmem_init"]),
+            ("early-put", "shmem_long_put", &["before shmem_init"]),
+            ("early-p", "shmem_long_p", &["before shmem_init"]),
+            ("early-add", "shmem_long_atomic_add", &["before shmem_init"]),
+            ("early-malloc", "shmem_malloc", &["before shmem_init"]),
+            ("early-barrier", "shmem_barrier_all", &["before shmem_init"]),
+            ("early-quiet", "shmem_quiet", &["before shmem_init"]),
+            ("early-wait", "shmem_long_wait_until", &["before shmem_init"]),
+            ("early-reduce", "shmem_long_sum_reduce", &["before shmem_init"]),
+            ("early-lock", "shmem_set_lock", &["before shmem_init"]),
+            ("late-put", "shmem_long_p", &[]),
+        ],
+    );
+}
+
+#[test]
+fn a_pe_that_does_not_exist() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("pe-p", "shmem_long_p", &["pe = N"]),
+            ("pe-g", "shmem_long_g", &["pe = -1"]),
+            ("pe-put", "shmem_long_put", &["pe = "]),
+            ("pe-get", "shmem_long_get", &["pe = -7"]),
+            ("pe-put-nbi", "shmem_long_put_nbi", &["pe = 1000000"]),
+            ("pe-iput", "shmem_long_iput", &["pe = N"]),
+            ("pe-putmem", "shmem_putmem", &["pe = N"]),
+            ("pe-add", "shmem_long_atomic_add", &["pe = N"]),
+            ("pe-fetch", "shmem_long_atomic_fetch", &["pe = -2"]),
+            ("pe-cswap", "shmem_long_atomic_compare_swap", &["pe = 99"]),
+            ("pe-signal", "shmem_long_put_signal", &["pe = N"]),
+            ("pe-signal-set", "shmem_signal_set", &["pe = -1"]),
+            ("pe-ctx", "shmem_ctx_long_p", &["pe = N"]),
+        ],
+    );
+}
+
+#[test]
+fn an_address_that_is_not_symmetric() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("address-p", "shmem_long_p", &["dest = 0x", "not a symmetric address"]),
+            ("address-put", "shmem_long_put", &["dest = 0x", "not a symmetric address"]),
+            ("address-get", "shmem_long_get", &["source = 0x", "not a symmetric address"]),
+            ("address-g", "shmem_long_g", &["source = 0x", "not a symmetric address"]),
+            ("address-add", "shmem_long_atomic_add", &["dest = 0x", "not a symmetric address"]),
+            ("address-iput", "shmem_long_iput", &["dest = 0x", "not a symmetric address"]),
+            ("address-signal", "shmem_long_put_signal", &["sig_addr = 0x", "not a symmetric address"]),
+            ("address-code", "shmem_long_p", &["dest = 0x", "not a symmetric address"]),
+            ("address-literal", "shmem_putmem", &["dest = 0x", "not a symmetric address"]),
+            ("address-end", "shmem_putmem", &["dest = 0x", "1099511627776"]),
+        ],
+    );
+}
+
+#[test]
+fn a_null_pointer_with_a_count() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("null-dest-p", "shmem_long_p", &["dest"]),
+            ("null-dest-put", "shmem_long_put", &["dest", "null pointer", "3"]),
+            ("null-source-put", "shmem_long_put", &["source", "null pointer", "3"]),
+            ("null-dest-get", "shmem_long_get", &["dest", "null pointer", "2"]),
+            ("null-source-get", "shmem_long_get", &["source", "null pointer", "1"]),
+            ("null-source-putmem", "shmem_putmem", &["source", "null pointer", "7"]),
+            ("null-add", "shmem_long_atomic_add", &["dest"]),
+            ("null-signal", "shmem_long_put_signal", &["sig_addr"]),
+            ("null-wait", "shmem_long_wait_until", &["ivar"]),
+            ("null-wait-all", "shmem_long_wait_until_all", &["ivars"]),
+        ],
+    );
+}
+
+#[test]
+fn a_value_outside_its_set() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("cmp", "shmem_long_wait_until", &["cmp = 4711"]),
+            ("cmp-test", "shmem_int_test", &["cmp = -3"]),
+            ("sig-op", "shmem_long_put_signal", &["sig_op = 77"]),
+            ("zero-stride", "shmem_long_iput", &["dst = 0"]),
+            ("short-stride", "shmem_long_ibput", &["dst = 1"]),
+            ("root", "shmem_long_broadcast", &["PE_root = N"]),
+        ],
+    );
+}
+
+#[test]
+fn a_handle_that_names_nothing() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("team-sync", "shmem_team_sync", &["team"]),
+            ("team-wild", "shmem_team_my_pe", &["team = 0x1234560"]),
+            ("ctx-wild", "shmem_ctx_long_p", &["ctx = 0x1234560"]),
+            ("ctx-invalid", "shmem_ctx_long_p", &["ctx"]),
+        ],
+    );
+}
+
+#[test]
+fn mistakes_with_the_heap() {
+    check(
+        "misuse/memory.c",
+        &[
+            ("double-free", "shmem_free", &["ptr = 0x", "freed already"]),
+            ("double-free-later", "shmem_free", &["ptr = 0x"]),
+            ("inside", "shmem_free", &["ptr = 0x"]),
+            ("stack", "shmem_free", &["ptr = 0x"]),
+            ("static", "shmem_free", &["ptr = 0x"]),
+            ("private", "shmem_free", &["ptr = 0x"]),
+            ("realloc-foreign", "shmem_realloc", &["ptr = 0x"]),
+            ("realloc-freed", "shmem_realloc", &["ptr = 0x"]),
+            ("alignment", "shmem_align", &["alignment = 24"]),
+        ],
+    );
+}
+
+#[test]
+fn a_crash_says_where_it_was() {
+    let binary = Build::program("misuse/misuse.c").build();
+    let outcome = Job::oshrun(3).arg(&binary).arg("segv").limit(15).run();
+    assert_eq!(outcome.code(), 128 + 11, "{}", outcome.describe());
+    outcome.expect_text(&["PE 2 of 3", "signal 11", "shmem_"]);
+}
+
+#[test]
+fn an_environment_value_that_cannot_be_used() {
+    let binary = Build::program("misuse/plain.c").build();
+    for value in ["lots", "-5", "12q", "", "1e", "nan", "0x10", "5 m", "999999999t"] {
+        let outcome = Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", value).arg(&binary).limit(15).run();
+        assert!(outcome.code() > 0 && outcome.code() < 128, "SHMEM_SYMMETRIC_SIZE=\"{value}\"\n{}", outcome.describe());
+        let named = outcome.stderr.contains("SHMEM_SYMMETRIC_SIZE") && outcome.stderr.contains(value);
+        assert!(named, "SHMEM_SYMMETRIC_SIZE=\"{value}\" is not named\n{}", outcome.describe());
+        // The old name is named where it is the one that is set.
+        let outcome = Job::oshrun(1).env("SMA_SYMMETRIC_SIZE", value).arg(&binary).limit(15).run();
+        assert!(outcome.code() > 0, "SMA_SYMMETRIC_SIZE=\"{value}\"\n{}", outcome.describe());
+        assert!(outcome.stderr.contains("SMA_SYMMETRIC_SIZE"), "{}", outcome.describe());
+    }
+    for value in ["1m", "1.5M", "2097152", "0.25g", "3K", "1e6", "64m"] {
+        Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", value).arg(&binary).limit(15).run().expect_code(0);
+    }
+    // The new name wins.
+    Job::oshrun(1)
+        .env("SHMEM_SYMMETRIC_SIZE", "8m")
+        .env("SMA_SYMMETRIC_SIZE", "nonsense")
+        .arg(&binary)
+        .limit(15)
+        .run()
+        .expect_code(0);
+}

@@ -1,1 +1,88 @@
-//! TODO
+//! What the built libraries export and need.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use harness::run::Job;
+use harness::{declared, table, tree};
+
+/// Defined global symbols with their type letters (`W` weak, `T` text ...).
+fn symbols(options: &[&str], file: &Path) -> BTreeMap<String, char> {
+    let outcome =
+        Job::new(PathBuf::from("nm")).args(["--defined-only", "-g"]).args(options).arg(file).run().expect_code(0);
+    outcome
+        .stdout
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split_whitespace().skip(1);
+            let kind = words.next()?.chars().next()?;
+            let name = words.next()?;
+            // Version definitions and the linker's own marks.
+            (kind != 'A').then(|| (name.split('@').next().unwrap_or(name).to_string(), kind))
+        })
+        .collect()
+}
+
+fn check(symbols: &BTreeMap<String, char>, what: &str) {
+    let mut count = 0;
+    for function in table::functions() {
+        if !declared::functions().contains(&function.name) {
+            assert!(!symbols.contains_key(&function.name), "{what}: {} is exported but not declared", function.name);
+            continue;
+        }
+        let weak = symbols.get(&function.name);
+        assert_eq!(weak, Some(&'W'), "{what}: {} must be weak", function.name);
+        let strong = symbols.get(&function.pshmem);
+        assert_eq!(strong, Some(&'T'), "{what}: {} must be strong", function.pshmem);
+        count += 1;
+    }
+    assert!(count > 0, "{what} exports nothing of the API");
+    println!("{what}: {count} of {} functions, each with its profiling twin", table::functions().len());
+    let known: BTreeSet<&str> = table::functions()
+        .iter()
+        .flat_map(|function| [function.name.as_str(), function.pshmem.as_str()])
+        .collect();
+    let strange: Vec<&String> = symbols
+        .keys()
+        .filter(|name| !known.contains(name.as_str()))
+        .filter(|name| !["shmem", "pshmem", "pellucid_"].iter().any(|prefix| name.starts_with(prefix)))
+        .collect();
+    assert!(strange.is_empty(), "{what} exports other names: {strange:?}");
+}
+
+#[test]
+fn the_shared_library_exports_the_api() {
+    check(&symbols(&["-D"], &tree::library("libsma.so")), "libsma.so");
+}
+
+#[test]
+fn the_archive_exports_the_api() {
+    check(&symbols(&[], &tree::library("libsma.a")), "libsma.a");
+}
+
+#[test]
+fn the_shared_library_needs_the_c_library_only() {
+    let outcome =
+        Job::new(PathBuf::from("readelf")).args(["-d", "-W"]).arg(tree::library("libsma.so")).run().expect_code(0);
+    let mut soname = "";
+    for line in outcome.stdout.lines() {
+        let value = line.split(['[', ']']).nth(1).unwrap_or_default();
+        if line.contains("(NEEDED)") {
+            let allowed = ["libc.so.", "libm.so.", "libgcc_s.so.", "ld-linux"];
+            assert!(allowed.iter().any(|name| value.starts_with(name)), "libsma.so needs {value}");
+        }
+        if line.contains("(SONAME)") {
+            soname = value;
+        }
+        assert!(!line.contains("(TEXTREL)"), "libsma.so has text relocations");
+        assert!(!line.contains("(RUNPATH)") && !line.contains("(RPATH)"), "libsma.so has a search path: {line}");
+    }
+    assert_eq!(soname, "libsma.so");
+}
+
+#[test]
+fn other_names_of_the_library_are_there() {
+    for name in ["libpsma.so", "libpsma.a", "libopenshmem.so", "libshmem.so"] {
+        assert!(tree::library(name).exists(), "{name} is missing");
+    }
+}

@@ -108,7 +108,8 @@ impl Histogram {
     /// The same counts as an `hdrhistogram` (one significant digit, unit 1 ns, up to `u64::MAX`).
     #[cfg(feature = "hdrhistogram")]
     pub fn to_hdr(&self) -> hdrhistogram::Histogram<u64> {
-        let mut hdr = hdrhistogram::Histogram::new_with_bounds(1, u64::MAX, 1).expect("bounds and digits are valid constants");
+        let mut hdr =
+            hdrhistogram::Histogram::new_with_bounds(1, u64::MAX, 1).expect("bounds and digits are valid constants");
         for &(bucket, count) in &self.counts {
             hdr.record_n(bounds(usize::from(bucket)).0, count).expect("every u64 is in bounds");
         }
@@ -136,7 +137,9 @@ mod tests {
 
     #[test]
     fn edges() {
-        for (value, expected) in [(0, 0), (1, 1), (15, 15), (16, 16), (31, 31), (32, 32), (33, 32), (34, 33), (63, 47), (64, 48)] {
+        for (value, expected) in
+            [(0, 0), (1, 1), (15, 15), (16, 16), (31, 31), (32, 32), (33, 32), (34, 33), (63, 47), (64, 48)]
+        {
             assert_eq!(bucket(value), expected, "value {value}");
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);

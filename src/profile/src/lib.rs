@@ -32,4 +32,3 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
-

@@ -143,16 +143,22 @@ pub fn find(name: &str) -> Option<u16> {
     OPS.iter().position(|op| op.name == name).and_then(|at| u16::try_from(at).ok())
 }
 
-/// Hash of the names in order: tells whether two programs were built with the same operation table.
-pub fn table_hash() -> u64 {
+/// Hash of names and classes in order: tells whether two programs were built with the same operation table.
+pub const TABLE_HASH: u64 = {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for op in &OPS {
-        for byte in op.name.bytes().chain([b'\n', op.class as u8]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let mut id = 0;
+    while id < COUNT {
+        let name = OPS[id].name.as_bytes();
+        let mut at = 0;
+        while at < name.len() {
+            hash = (hash ^ name[at] as u64).wrapping_mul(0x0100_0000_01b3);
+            at += 1;
         }
+        hash = (hash ^ (0x100 + OPS[id].class as u64)).wrapping_mul(0x0100_0000_01b3);
+        id += 1;
     }
     hash
-}
+};
 
 #[cfg(test)]
 mod tests {

@@ -57,7 +57,9 @@ mod tests {
 
     #[test]
     fn classes_follow_powers_of_two() {
-        for (bytes, class) in [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11), (usize::MAX, SIZE_CLASSES - 1)] {
+        for (bytes, class) in
+            [(0, 0), (1, 1), (2, 2), (3, 2), (4, 3), (1023, 10), (1024, 11), (usize::MAX, SIZE_CLASSES - 1)]
+        {
             assert_eq!(size_class(bytes), class, "{bytes} bytes");
         }
         let mut next = 0;

@@ -38,7 +38,8 @@ pub struct Outcome {
 pub fn take(segment: &Segment, outcome: &Outcome) -> Profile {
     let now = segment.now_ns();
     let outcomes = outcome.pes.iter().copied().chain(std::iter::repeat(PeOutcome::default()));
-    let pes: Vec<Pe> = segment.pes().zip(outcomes).filter_map(|(pe, outcome)| take_pe(segment, pe, outcome, now)).collect();
+    let pes: Vec<Pe> =
+        segment.pes().zip(outcomes).filter_map(|(pe, outcome)| take_pe(segment, pe, outcome, now)).collect();
     let last_end = outcome.pes.iter().filter_map(|pe| pe.ended_ns).chain(pes.iter().map(|pe| pe.end_ns)).max();
     let header = segment.header();
     let job = Job {

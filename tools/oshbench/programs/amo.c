@@ -7,28 +7,30 @@
 
 static long static_word[16];
 
-static void alone(const char *memory, long *there)
-{
-    long *raw = reach(there, 1);
-    volatile long sink;
-    struct timing t;
+/* Each operation on the heap and at once on static objects: what slows the machine for a while slows both. */
+#define ON_BOTH(name, body, tail, limit_body, limit)       \
+    for (int m = 0; m < 2; m++) {                          \
+        const char *memory = m == 0 ? "heap" : "static";   \
+        long *there = m == 0 ? heap_word : static_word;    \
+        long *raw = reach(there, 1);                       \
+        struct timing t;                                   \
+        MEASURE_AGAINST(t, body, tail, limit_body);        \
+        report(name, memory, 8, npes, t, limit);           \
+    }
 
-    MEASURE_AGAINST(t, sink = shmem_long_atomic_fetch_add(there, 1, 1), , sink = bare_xadd(raw, 1));
-    report("fetch_add", memory, 8, npes, t, XADD_NAME);
-    MEASURE_AGAINST(t, sink = shmem_long_atomic_fetch_inc(there, 1), , sink = bare_xadd(raw, 1));
-    report("fetch_inc", memory, 8, npes, t, XADD_NAME);
-    MEASURE_AGAINST(t, shmem_long_atomic_add(there, 1, 1), shmem_quiet(), sink = bare_xadd(raw, 1));
-    report("add", memory, 8, npes, t, XADD_NAME);
-    MEASURE_AGAINST(t, shmem_long_atomic_add(there, 1, 1); shmem_quiet(), , sink = bare_xadd(raw, 1));
-    report("add+quiet", memory, 8, npes, t, XADD_NAME);
-    MEASURE_AGAINST(t, sink = shmem_long_atomic_compare_swap(there, i_, i_ + 1, 1), , sink = bare_cmpxchg(raw, i_, i_ + 1));
-    report("compare_swap", memory, 8, npes, t, CMPXCHG_NAME);
-    MEASURE_AGAINST(t, sink = shmem_long_atomic_swap(there, i_, 1), , sink = bare_xchg(raw, i_));
-    report("swap", memory, 8, npes, t, XCHG_NAME);
-    MEASURE_AGAINST(t, sink = shmem_long_atomic_fetch(there, 1), , sink = *(volatile long *)raw);
-    report("fetch", memory, 8, npes, t, "load");
-    MEASURE_AGAINST(t, shmem_long_atomic_set(there, i_, 1), shmem_quiet(), sink = bare_xchg(raw, i_));
-    report("set", memory, 8, npes, t, XCHG_NAME);
+static void alone(long *heap_word)
+{
+    volatile long sink;
+
+    ON_BOTH("fetch_add", sink = shmem_long_atomic_fetch_add(there, 1, 1), , sink = bare_xadd(raw, 1), XADD_NAME)
+    ON_BOTH("fetch_inc", sink = shmem_long_atomic_fetch_inc(there, 1), , sink = bare_xadd(raw, 1), XADD_NAME)
+    ON_BOTH("add", shmem_long_atomic_add(there, 1, 1), shmem_quiet(), sink = bare_xadd(raw, 1), XADD_NAME)
+    ON_BOTH("add+quiet", shmem_long_atomic_add(there, 1, 1); shmem_quiet(), , sink = bare_xadd(raw, 1), XADD_NAME)
+    ON_BOTH("compare_swap", sink = shmem_long_atomic_compare_swap(there, i_, i_ + 1, 1), ,
+            sink = bare_cmpxchg(raw, i_, i_ + 1), CMPXCHG_NAME)
+    ON_BOTH("swap", sink = shmem_long_atomic_swap(there, i_, 1), , sink = bare_xchg(raw, i_), XCHG_NAME)
+    ON_BOTH("fetch", sink = shmem_long_atomic_fetch(there, 1), , sink = *(volatile long *)raw, "load")
+    ON_BOTH("set", shmem_long_atomic_set(there, i_, 1), shmem_quiet(), sink = bare_xchg(raw, i_), XCHG_NAME)
     (void)sink;
 }
 
@@ -56,10 +58,8 @@ int main(int argc, char **argv)
     need(2);
     long *heap_word = symmetric(4096);
     shmem_barrier_all();
-    if (me == 0) {
-        alone("heap", heap_word);
-        alone("static", static_word);
-    }
+    if (me == 0)
+        alone(heap_word);
     shmem_barrier_all();
     contended(heap_word);
     shmem_free(heap_word);

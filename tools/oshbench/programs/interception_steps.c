@@ -17,6 +17,7 @@
 #include <pshmem.h>
 
 #define FEW_CALLS 16    /* the same every time: off, and pshmem */
+#define WARM_UP 4096    /* what the profile sets up at its first samples is not part of a call */
 #define MANY_CALLS 1024 /* a sample now and then: the mean needs many */
 
 enum { VARIANTS = 3, ROWS = 16 };
@@ -34,7 +35,7 @@ static struct shared *shared;
 /* The tracer is waiting for this stop, and steps from here to the end of the calls. */
 #define COUNT_STEPS(into, calls_, body)           \
     do {                                          \
-        for (int w_ = 0; w_ < 4; w_++)            \
+        for (int w_ = 0; w_ < WARM_UP; w_++)      \
             body;                                 \
         shared->result = &(into);                 \
         raise(SIGSTOP);                           \

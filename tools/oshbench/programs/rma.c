@@ -10,32 +10,34 @@
 static long static_words[2 * STRIDED];
 static long local_words[2 * STRIDED];
 
-static void transfers(const char *memory, long *there)
+/* Each operation on the heap and at once on static objects: what slows the machine for a while slows both. */
+#define ON_BOTH(name, bytes, body, tail, limit_body, limit)         \
+    for (int m = 0; m < 2; m++) {                                   \
+        const char *memory = m == 0 ? "heap" : "static";            \
+        long *there = m == 0 ? heap_words : static_words;           \
+        long *raw = reach(there, 1);                                \
+        struct timing t;                                            \
+        MEASURE_AGAINST(t, body, tail, limit_body);                 \
+        report(name, memory, bytes, npes, t, limit);                \
+    }
+
+static void transfers(long *heap_words)
 {
-    long *source = local_words;
-    long *raw = reach(there, 1);
+    long *here = local_words;
     volatile long sink;
-    struct timing t;
 
-    MEASURE_AGAINST(t, shmem_long_p(there, i_, 1), shmem_quiet(), memcpy_call(raw, source, 8));
-    report("p", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, sink = shmem_long_g(there, 1), , memcpy_call(source, raw, 8));
-    report("g", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, shmem_long_put(there, source, 1, 1), shmem_quiet(), memcpy_call(raw, source, 8));
-    report("put", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, shmem_long_get(source, there, 1, 1), , memcpy_call(source, raw, 8));
-    report("get", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, shmem_long_put(there, source, 1, 1); shmem_quiet(), , memcpy_call(raw, source, 8));
-    report("put+quiet", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, shmem_long_put_nbi(there, source, 1, 1), shmem_quiet(), memcpy_call(raw, source, 8));
-    report("put_nbi", memory, 8, npes, t, "memcpy_call");
-    MEASURE_AGAINST(t, shmem_putmem(there, source, 8, 1), shmem_quiet(), memcpy_call(raw, source, 8));
-    report("putmem", memory, 8, npes, t, "memcpy_call");
+    ON_BOTH("p", 8, shmem_long_p(there, i_, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
+    ON_BOTH("g", 8, sink = shmem_long_g(there, 1), , memcpy_call(here, raw, 8), "memcpy_call")
+    ON_BOTH("put", 8, shmem_long_put(there, here, 1, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
+    ON_BOTH("get", 8, shmem_long_get(here, there, 1, 1), , memcpy_call(here, raw, 8), "memcpy_call")
+    ON_BOTH("put+quiet", 8, shmem_long_put(there, here, 1, 1); shmem_quiet(), , memcpy_call(raw, here, 8), "memcpy_call")
+    ON_BOTH("put_nbi", 8, shmem_long_put_nbi(there, here, 1, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
+    ON_BOTH("putmem", 8, shmem_putmem(there, here, 8, 1), shmem_quiet(), memcpy_call(raw, here, 8), "memcpy_call")
 
-    MEASURE_AGAINST(t, shmem_long_iput(there, source, 2, 1, STRIDED, 1), shmem_quiet(), strided_copy(raw, 2, source, 1, STRIDED));
-    report("iput", memory, 8 * STRIDED, npes, t, "strided_loop");
-    MEASURE_AGAINST(t, shmem_long_iget(source, there, 1, 2, STRIDED, 1), , strided_copy(source, 1, raw, 2, STRIDED));
-    report("iget", memory, 8 * STRIDED, npes, t, "strided_loop");
+    ON_BOTH("iput", 8 * STRIDED, shmem_long_iput(there, here, 2, 1, STRIDED, 1), shmem_quiet(),
+            strided_copy(raw, 2, here, 1, STRIDED), "strided_loop")
+    ON_BOTH("iget", 8 * STRIDED, shmem_long_iget(here, there, 1, 2, STRIDED, 1), ,
+            strided_copy(here, 1, raw, 2, STRIDED), "strided_loop")
     (void)sink;
 }
 
@@ -47,10 +49,8 @@ int main(int argc, char **argv)
     memset(static_words, 1, sizeof static_words);
     memset(local_words, 1, sizeof local_words);
     shmem_barrier_all();
-    if (me == 0) {
-        transfers("heap", heap_words);
-        transfers("static", static_words);
-    }
+    if (me == 0)
+        transfers(heap_words);
     shmem_barrier_all();
     shmem_free(heap_words);
     shmem_finalize();

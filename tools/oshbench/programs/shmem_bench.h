@@ -9,7 +9,8 @@
 
 #define TEAMS (SHMEM_MAJOR_VERSION > 1 || (SHMEM_MAJOR_VERSION == 1 && SHMEM_MINOR_VERSION >= 5))
 
-static int me, npes, quick;
+static int me, npes;
+static __attribute__((unused)) int quick;
 
 static inline void start(int argc, char **argv)
 {

@@ -55,7 +55,7 @@ impl Driver {
             libraries: Vec::new(),
             cores: std::thread::available_parallelism().map_or(1, |n| u32::try_from(n.get()).unwrap_or(u32::MAX)),
             quick: options.quick,
-            repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 7 }),
+            repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 5 }),
             pes: options.pes,
             results: Results::default(),
             failures: Vec::new(),

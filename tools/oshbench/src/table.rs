@@ -3,12 +3,24 @@
 use crate::results::Row;
 use crate::targets::{self, Target};
 
-const HEADS: [&str; 11] =
-    ["bench", "memory", "bytes", "PEs", "Pellucid", "spread", "rate", "OSHMEM", "ratio", "limit", "target"];
+const HEADS: [&str; 12] = [
+    "bench",
+    "memory",
+    "bytes",
+    "PEs",
+    "Pellucid",
+    "spread",
+    "rate",
+    "OSHMEM",
+    "ratio",
+    "limit",
+    "instructions",
+    "target",
+];
 /// The last column: its head is empty.
 const COLUMNS: usize = HEADS.len() + 1;
 /// These are text and stand left; numbers stand right.
-const LEFT: [usize; 5] = [0, 1, 9, 10, 11];
+const LEFT: [usize; 5] = [0, 1, 9, 11, 12];
 
 /// Nanoseconds in the unit that suits them, three digits.
 pub fn time(ns: f64) -> String {
@@ -63,9 +75,7 @@ fn cells(row: &Row, target: Option<&Target>) -> [String; COLUMNS] {
         (Some((name, ns)), _) => format!("{} {name}", time(*ns)),
         (None, _) => dash(),
     };
-    let instructions = row
-        .instructions
-        .map_or_else(String::new, |(ours, theirs)| format!("  {ours:.1} instructions against {theirs:.1}"));
+    let instructions = row.instructions.map_or_else(String::new, |(ours, theirs)| format!("{ours:.1} / {theirs:.1}"));
     [
         key.bench.clone(),
         if key.memory == "none" { dash() } else { key.memory.clone() },
@@ -76,7 +86,8 @@ fn cells(row: &Row, target: Option<&Target>) -> [String; COLUMNS] {
         own_time.or(peer).map_or_else(dash, |ns| rate(key.bytes, ns)),
         peer.map_or_else(dash, time),
         ours.zip(peer).map_or_else(dash, |(s, peer)| format!("{:.2}", s.median / peer)),
-        limit + &instructions,
+        limit,
+        instructions,
         target.map_or_else(String::new, |t| t.text.clone()),
         match target.and_then(|t| t.met) {
             Some(true) => "met".to_owned(),
@@ -93,8 +104,9 @@ pub fn table(rows: &[Row]) -> String {
     let mut widths = [0; COLUMNS];
     for (column, width) in widths.iter_mut().enumerate() {
         let head = HEADS.get(column).map_or(0, |h| h.len());
-        let longest = lines.iter().map(|(_, cells)| cells[column].len()).max();
-        *width = head.max(longest.unwrap_or(0));
+        let longest = lines.iter().map(|(_, cells)| cells[column].len()).max().unwrap_or(0);
+        // A column with nothing in it is left out.
+        *width = if longest == 0 { 0 } else { head.max(longest) };
     }
 
     let mut text = aligned(&HEADS.map(str::to_owned), &widths);
@@ -111,7 +123,7 @@ pub fn table(rows: &[Row]) -> String {
 
 fn aligned(cells: &[String], widths: &[usize]) -> String {
     let mut line = String::new();
-    for (column, (cell, width)) in cells.iter().zip(widths).enumerate() {
+    for (column, (cell, width)) in cells.iter().zip(widths).enumerate().filter(|(_, (_, width))| **width > 0) {
         line += &if LEFT.contains(&column) { format!("{cell:<width$}  ") } else { format!("{cell:>width$}  ") };
     }
     format!("{}\n", line.trim_end())
@@ -137,7 +149,10 @@ pub fn verdict(rows: &[Row]) -> String {
                 row.key.pes,
                 row.ours.map_or_else(String::new, |s| time(s.median)),
                 target.text,
-                target.ns.map_or_else(String::new, |ns| format!(" = {}", time(ns))),
+                match target.ns.map(time) {
+                    Some(ns) if !target.text.contains(&ns) => format!(" = {ns}"),
+                    _ => String::new(),
+                },
             )),
         }
     }

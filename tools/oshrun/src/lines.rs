@@ -47,6 +47,13 @@ impl Lines {
         }
     }
 
+    /// Appends the beginning of a line, for a person who is asked something.
+    pub fn prompt(&mut self, out: &mut Vec<u8>) {
+        if !self.carry.is_empty() {
+            self.pass_on(out);
+        }
+    }
+
     /// Appends the line that was begun but not ended. With a label it is ended here: the next label belongs on a new line.
     pub fn finish(&mut self, out: &mut Vec<u8>) {
         if self.carry.is_empty() && !self.begun {

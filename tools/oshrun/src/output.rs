@@ -95,6 +95,14 @@ impl Output {
         more
     }
 
+    /// Passes on the beginning of a line of PE 0.
+    pub fn prompt(&mut self) {
+        let Some(stream) = self.streams.first_mut() else { return };
+        let mut out = Vec::new();
+        stream.lines.prompt(&mut out);
+        self.sinks.push(stream.to, out);
+    }
+
     /// Reads everything that a PE that has ended has left in its pipes.
     pub fn drain(&mut self, pe: u32) {
         for index in [2 * pe as usize, 2 * pe as usize + 1] {

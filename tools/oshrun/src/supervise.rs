@@ -26,6 +26,8 @@ pub const STREAMS: u64 = 4;
 
 /// From the end of a PE without `shmem_finalize` to the end of the job, while others still run.
 const LOST_AFTER: Duration = Duration::from_secs(5);
+/// How long the beginning of a line is kept back from a person at a terminal.
+const PROMPT_AFTER: Duration = Duration::from_millis(100);
 /// How long output is awaited from processes that hold a PE's streams and cannot be found.
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
 /// How long our reader may hold up the end of a job that was ended by a signal.
@@ -68,6 +70,8 @@ pub struct Verdict {
     lost: Option<(u32, Instant)>,
     /// Our standard output was closed by its reader.
     closed: bool,
+    /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
+    prompt: Option<Instant>,
 }
 
 impl Supervisor {
@@ -115,7 +119,12 @@ impl Supervisor {
                 }
                 self.watch_input();
             }
-            stream => self.output.ready(stream, &self.epoll),
+            stream => {
+                self.output.ready(stream, &self.epoll);
+                if stream == STREAMS && self.relay.is_some() {
+                    self.verdict.prompt = Some(Instant::now() + PROMPT_AFTER);
+                }
+            }
         }
     }
 
@@ -218,6 +227,10 @@ impl Supervisor {
             self.end(124);
         }
         self.check_lost(now);
+        if self.verdict.prompt.is_some_and(|due| now >= due) {
+            self.verdict.prompt = None;
+            self.output.prompt();
+        }
         let step = self.verdict.ending.as_mut().and_then(|ending| ending.step(now));
         match step {
             Some(Step::Send(signal)) => {
@@ -274,7 +287,7 @@ impl Supervisor {
             Some(ending) => [Some(ending.next()), None],
             None => [self.timeout.map(|(_, deadline)| deadline), verdict.lost.map(|(_, since)| since + LOST_AFTER)],
         };
-        let next = times.into_iter().flatten().min()?;
+        let next = times.into_iter().chain([verdict.prompt]).flatten().min()?;
         Some(next.saturating_duration_since(Instant::now()))
     }
 

@@ -116,6 +116,25 @@ fn a_terminal_reaches_pe_0_too() {
 }
 
 #[test]
+fn a_question_is_shown_before_its_line_ends() {
+    let line = format!(
+        "{} -n 2 sh -c '[ $PMI_RANK = 0 ] && printf \"name? \" && read n && echo $n'",
+        env!("CARGO_BIN_EXE_oshrun")
+    );
+    let mut child = std::process::Command::new("script")
+        .args(["-qec", &line, "/dev/null"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut question = [0; 6];
+    std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut question).unwrap();
+    assert_eq!(&question, b"name? ");
+    std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"me\n").unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn binding() {
     let cpus = std::thread::available_parallelism().unwrap().get();
     let script = "sed -n 's/Cpus_allowed_list:\t//p' /proc/self/status";

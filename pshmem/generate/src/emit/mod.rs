@@ -2,7 +2,7 @@
 
 mod entry;
 mod export;
-mod generic;
+pub mod generic;
 mod header;
 mod lists;
 mod overload;

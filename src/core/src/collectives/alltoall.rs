@@ -37,10 +37,10 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
             }
         }
     }
-    turn.all_seen();
+    turn.all_heard();
     turn.done();
     if !inline {
-        turn.all_done();
+        turn.leave_together(w);
     }
     Ok(0)
 }
@@ -76,9 +76,9 @@ pub fn alltoalls(
         // SAFETY: both extents were checked.
         unsafe { block(dest, from, dst, sst, nelems, elem, pe as usize, team.me as usize) };
     }
-    turn.all_seen();
+    turn.all_heard();
     turn.done();
-    turn.all_done();
+    turn.leave_together(w);
     Ok(0)
 }
 

@@ -1,8 +1,10 @@
 //! Broadcast (Section 9.10.7).
 #![allow(unsafe_code)]
 
-use super::post::{INLINE, Kind, Turn, signature};
+use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
+use crate::team::algorithm::{Broadcast, FAN};
+use crate::team::area::WORDS;
 use crate::team::{Handle, Team, World};
 use crate::transport::shm::copy::copy;
 
@@ -42,6 +44,10 @@ pub(super) fn run(
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes));
+    if w.algorithms.broadcast(bytes, team.size) == Broadcast::Tree {
+        // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.
+        return unsafe { tree(&turn, dest, source, bytes, root, root_too) };
+    }
     if team.me == root {
         // SAFETY: source and dest were checked for `bytes` bytes.
         unsafe {
@@ -53,7 +59,7 @@ pub(super) fn run(
         turn.done();
         if bytes > INLINE {
             // The others read from `source`, which the caller may change after this.
-            turn.all_done();
+            turn.wait_for_others();
         }
     } else {
         let post = turn.see(root)?;
@@ -67,5 +73,38 @@ pub(super) fn run(
         }
         turn.done();
     }
+    Ok(())
+}
+
+/// Members pass the data on through their posts.
+///
+/// # Safety
+/// `source` and `dest` have `bytes` bytes, at most INLINE.
+unsafe fn tree(
+    turn: &Turn<'_>,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: i32,
+    root_too: bool,
+) -> Result<(), Fault> {
+    let size = turn.team.size;
+    // Ranks as seen from the root.
+    let rank = (turn.team.me - root).rem_euclid(size);
+    let mut data = Bytes([0; WORDS]);
+    if rank == 0 {
+        // SAFETY: at most INLINE bytes, says the caller.
+        unsafe { copy(data.0.as_mut_ptr().cast(), source, bytes) };
+    } else {
+        data = Turn::words(turn.see(((rank - 1) / FAN + root) % size)?);
+    }
+    if rank * FAN + 1 < size {
+        turn.show(&data.0);
+    }
+    if rank != 0 || root_too {
+        // SAFETY: as above.
+        unsafe { copy(dest, data.0.as_ptr().cast(), bytes) };
+    }
+    turn.done();
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Collect and fcollect (Section 9.10.8).
 #![allow(unsafe_code)]
 
+use super::barrier;
 use super::post::{INLINE, Kind, Turn, signature};
 use crate::base::Fault;
+use crate::team::algorithm::Fcollect;
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
@@ -18,6 +20,9 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
+    if w.algorithms.fcollect(bytes, team.size) == Fcollect::Leader {
+        return leader(w, &turn, dest, source, bytes);
+    }
     let inline = bytes <= INLINE;
     // SAFETY: source was checked for `bytes` bytes.
     unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
@@ -33,11 +38,31 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
             }
         }
     }
-    turn.all_seen();
+    turn.all_heard();
     turn.done();
     if !inline {
-        turn.all_done();
+        turn.leave_together(w);
     }
+    Ok(0)
+}
+
+/// Everyone writes to member 0's `dest` and reads the whole from there: two meetings and one read, where reading small
+/// contributions one by one would take a cache line each.
+fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
+    let team = turn.team;
+    let total = bytes * team.size as usize;
+    let there = turn.of("dest", dest, total, 0)?;
+    // Nobody writes to the leader's dest before the leader is in this call.
+    barrier::sync(w, team);
+    // SAFETY: source and dest were checked by the caller; the leader's dest is mapped.
+    unsafe { copy(there.wrapping_add(team.me as usize * bytes), source, bytes) };
+    barrier::sync(w, team);
+    if team.me != 0 {
+        // SAFETY: as above.
+        unsafe { copy(dest, there, total) };
+    }
+    turn.done();
+    turn.leave_together(w);
     Ok(0)
 }
 
@@ -79,10 +104,10 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         }
         offset += count;
     }
-    turn.all_seen();
+    turn.all_heard();
     turn.done();
     if bytes > SMALL {
-        turn.all_done();
+        turn.wait_for_others();
     }
     Ok(0)
 }

@@ -5,7 +5,6 @@
 //! until all are done.
 
 pub mod active;
-mod algorithm;
 pub mod alltoall;
 mod barrier;
 pub mod broadcast;

@@ -3,7 +3,11 @@
 //! Collectives on a team are numbered. A member that has something to show writes it to its post for that number, which
 //! the others read from its area; a post is used again RING collectives later, when every member is known to be done with
 //! the old one. So a PE can be up to RING collectives ahead of the slowest, and nothing is ever cleared.
+//!
+//! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears of
+//! everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
+use super::barrier;
 use crate::base::Fault;
 use crate::memory::Map;
 use crate::os::wait;
@@ -11,8 +15,7 @@ use crate::team::area::{Post, RING, WORDS};
 use crate::team::{Team, World};
 use std::sync::atomic::Ordering;
 
-/// Bytes that a post carries itself.
-pub const INLINE: usize = WORDS * 8;
+pub use crate::team::area::INLINE;
 
 /// Which collective, in a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,22 +76,16 @@ pub struct Turn<'w> {
 }
 
 impl<'w> Turn<'w> {
-    /// Begins the next collective of a team.
+    /// Begins the next collective of a team. Every member does, also those that show nothing.
     #[inline]
     pub fn begin(w: &'w World, team: &'w Team, signature: u64) -> Self {
         let number = team.progress.posts.get() + 1;
         team.progress.posts.set(number);
-        Self { team, map: &w.map, number, signature }
-    }
-
-    /// This PE's post, when it can be written: every member is done with what stood there.
-    #[inline]
-    fn free_post(&self) -> &Post {
-        let oldest = self.number.saturating_sub(RING as u64);
-        if oldest > self.team.progress.all_done.get() {
-            self.wait_done(oldest);
+        if number > team.progress.all_done.get() + RING as u64 {
+            barrier::sync(w, team);
+            team.progress.all_done.set(number - 1);
         }
-        &self.team.mine().posts[self.number as usize % RING]
+        Self { team, map: &w.map, number, signature }
     }
 
     /// Shows up, with `bytes` bytes at `data` (at most [`INLINE`]) as contribution.
@@ -107,7 +104,7 @@ impl<'w> Turn<'w> {
     /// Shows up, with some words as contribution.
     #[inline]
     pub fn show(&self, words: &[u64]) {
-        let post = self.free_post();
+        let post = &self.team.mine().posts[self.number as usize % RING];
         for (to, from) in post.words.iter().zip(words) {
             to.store(*from, Ordering::Relaxed);
         }
@@ -135,10 +132,10 @@ impl<'w> Turn<'w> {
         Bytes(std::array::from_fn(|i| post.words[i].load(Ordering::Relaxed)))
     }
 
-    /// Every member has shown up in this collective, so all have left the one before.
+    /// Every member has heard of every other in this collective, so all are done with those before it.
     #[inline]
-    pub fn all_seen(&self) {
-        self.team.progress.all_done.set(self.team.progress.all_done.get().max(self.number - 1));
+    pub fn all_heard(&self) {
+        self.team.progress.all_done.set(self.number - 1);
     }
 
     /// This PE needs nothing of the others any more.
@@ -148,23 +145,18 @@ impl<'w> Turn<'w> {
     }
 
     /// Waits until no member needs anything of this PE's any more.
-    pub fn all_done(&self) {
-        self.wait_done(self.number);
+    pub fn wait_for_others(&self) {
+        for pe in (0..self.team.size).filter(|pe| *pe != self.team.me) {
+            let done = &self.team.area(pe).done.0;
+            wait::until(self.map.crowded, || (done.load(Ordering::Acquire) >= self.number).then_some(()));
+        }
     }
 
-    #[cold]
-    fn wait_done(&self, number: u64) {
-        let mut least = u64::MAX;
-        for pe in 0..self.team.size {
-            let done = &self.team.area(pe).done.0;
-            let theirs = if pe == self.team.me {
-                number
-            } else {
-                wait::until(self.map.crowded, || Some(done.load(Ordering::Acquire)).filter(|d| *d >= number))
-            };
-            least = least.min(theirs);
-        }
-        self.team.progress.all_done.set(least);
+    /// As [`Self::wait_for_others`], called by all members.
+    #[inline]
+    pub fn leave_together(&self, w: &World) {
+        barrier::sync(w, self.team);
+        self.team.progress.all_done.set(self.number);
     }
 
     /// A member's instance of a symmetric object that was checked here.

@@ -1,12 +1,12 @@
 //! Reductions (Section 9.10.9).
 //!
-//! Contributions are combined in the order of the team on every member, so all get the same result to the last bit.
+//! Contributions are combined in the same order for every member, so all get the same result to the last bit.
 #![allow(unsafe_code)]
 
-use super::algorithm::{BLOCK, SLICED_REDUCE};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
+use crate::team::algorithm::{BLOCK, FAN, Reduce};
 use crate::team::area::WORDS;
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -31,19 +31,18 @@ pub fn reduce(
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
-    if bytes <= INLINE {
-        small(&turn, dest, source, nelems, bytes, kernel)?;
-    } else if bytes < SLICED_REDUCE || team.size == 1 {
-        whole(&turn, dest, source, nelems, kernel)?;
-    } else {
-        sliced(&turn, dest, source, nelems, kernel)?;
+    match w.algorithms.reduce(bytes, team.size) {
+        Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel)?,
+        Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel)?,
+        Reduce::Whole => whole(w, &turn, dest, source, nelems, kernel)?,
+        Reduce::Sliced => sliced(w, &turn, dest, source, nelems, kernel)?,
     }
     Ok(0)
 }
 
 /// Contributions travel in the posts; everyone combines all of them.
 #[inline]
-fn small(
+fn flat(
     turn: &Turn<'_>,
     dest: *mut u8,
     source: *const u8,
@@ -63,15 +62,62 @@ fn small(
             unsafe { (kernel.combine)(result.0.as_mut_ptr().cast(), theirs.0.as_ptr().cast(), nelems) };
         }
     }
-    turn.all_seen();
+    turn.all_heard();
     // SAFETY: dest was checked.
     unsafe { copy(dest, result.0.as_ptr().cast(), bytes) };
     turn.done();
     Ok(())
 }
 
+/// Contributions go up a tree, whose members combine those of their branches, and the result comes down.
+#[allow(clippy::too_many_arguments)]
+fn tree(
+    w: &World,
+    up: Turn<'_>,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    bytes: usize,
+    kernel: Kernel,
+) -> Result<(), Fault> {
+    let (team, me) = (up.team, up.team.me);
+    let children = (me * FAN + 1..=me * FAN + FAN).take_while(|child| *child < team.size);
+    let mut result = Bytes([0; WORDS]);
+    // SAFETY: source was checked for `bytes` bytes, at most INLINE.
+    unsafe { copy(result.0.as_mut_ptr().cast(), source, bytes) };
+    for child in children.clone() {
+        let theirs = Turn::words(up.see(child)?);
+        // SAFETY: both buffers hold nelems elements.
+        unsafe { (kernel.combine)(result.0.as_mut_ptr().cast(), theirs.0.as_ptr().cast(), nelems) };
+    }
+    if me != 0 {
+        up.show(&result.0);
+    }
+    up.done();
+    let down = Turn::begin(w, team, signature(Kind::Reduce, bytes));
+    if me != 0 {
+        result = Turn::words(down.see((me - 1) / FAN)?);
+    }
+    if children.clone().next().is_some() {
+        down.show(&result.0);
+    }
+    // SAFETY: dest was checked.
+    unsafe { copy(dest, result.0.as_ptr().cast(), bytes) };
+    down.done();
+    // The result holds everyone's contribution, so everyone is past the collective before `up`.
+    up.all_heard();
+    Ok(())
+}
+
 /// Everyone combines everything, reading the members' sources.
-fn whole(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
+fn whole(
+    w: &World,
+    turn: &Turn<'_>,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+) -> Result<(), Fault> {
     turn.show(&[]);
     let bytes = nelems * kernel.elem;
     let mut result = vec![Bytes([0; WORDS]); bytes.div_ceil(INLINE)];
@@ -82,9 +128,9 @@ fn whole(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kerne
         // SAFETY: the buffer has at least `bytes` bytes, as every member's source.
         unsafe { if pe == 0 { copy(result, theirs, bytes) } else { (kernel.combine)(result, theirs, nelems) } }
     }
-    turn.all_seen();
+    turn.all_heard();
     turn.done();
-    turn.all_done();
+    turn.leave_together(w);
     // Only now: `dest` may be the source that others were reading.
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
@@ -93,14 +139,21 @@ fn whole(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kerne
 
 /// Each member combines one slice of the array and writes it to everybody's `dest`. No other member reads that slice of any
 /// source, so that `dest` may be `source`.
-fn sliced(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
+fn sliced(
+    w: &World,
+    turn: &Turn<'_>,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+) -> Result<(), Fault> {
     turn.show(&[]);
     let (me, size, elem) = (turn.team.me as usize, turn.team.size as usize, kernel.elem);
     let bytes = nelems * elem;
     for pe in 0..turn.team.size {
         turn.see(pe)?;
     }
-    turn.all_seen();
+    turn.all_heard();
     let (first, last) = (nelems * me / size, nelems * (me + 1) / size);
     let per_block = (BLOCK / elem).max(1);
     let mut block = [Bytes([0; WORDS]); BLOCK / INLINE + 1];
@@ -121,6 +174,6 @@ fn sliced(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kern
         at += n;
     }
     turn.done();
-    turn.all_done();
+    turn.leave_together(w);
     Ok(())
 }

@@ -4,8 +4,9 @@
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
+use crate::team::algorithm::Scan;
 use crate::team::area::WORDS;
-use crate::team::{Handle, World};
+use crate::team::{Handle, Team, World};
 use crate::transport::shm::copy::copy;
 
 /// Member `i` gets the combination of the elements of members 0 to `i`. Gives 0, -1 for an invalid team.
@@ -51,6 +52,9 @@ fn scan(
     let bytes = nelems.saturating_mul(kernel.elem);
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
+    if w.algorithms.scan(bytes, team.size) == Scan::Doubling {
+        return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
+    }
     let turn = Turn::begin(w, team, signature(kind, bytes));
     let inline = bytes <= INLINE;
     // SAFETY: source was checked.
@@ -68,9 +72,52 @@ fn scan(
     turn.done();
     if !inline {
         // `dest` may be the source that others read.
-        turn.all_done();
+        turn.leave_together(w);
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
+    Ok(0)
+}
+
+/// In round r each member hands on the combination of the 2^r contributions that end with its own.
+#[allow(clippy::too_many_arguments)]
+fn doubling(
+    w: &World,
+    team: &Team,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    bytes: usize,
+    kernel: Kernel,
+    kind: Kind,
+) -> Result<i32, Fault> {
+    // `with_mine` ends with this member's contribution, `before` with the previous member's.
+    let mut with_mine = Bytes([0; WORDS]);
+    let mut before: Option<Bytes> = None;
+    // SAFETY: source was checked for `bytes` bytes, at most INLINE.
+    unsafe { copy(with_mine.0.as_mut_ptr().cast(), source, bytes) };
+    let combine = |left: Bytes, right: &Bytes| {
+        let mut sum = left;
+        // SAFETY: both buffers hold nelems elements.
+        unsafe { (kernel.combine)(sum.0.as_mut_ptr().cast(), right.0.as_ptr().cast(), nelems) };
+        sum
+    };
+    let mut distance = 1;
+    while distance < team.size {
+        let turn = Turn::begin(w, team, signature(kind, bytes));
+        if team.me + distance < team.size {
+            turn.show(&with_mine.0);
+        }
+        if team.me >= distance {
+            let theirs = Turn::words(turn.see(team.me - distance)?);
+            before = Some(before.map_or(theirs, |b| combine(theirs, &b)));
+            with_mine = combine(theirs, &with_mine);
+        }
+        turn.done();
+        distance *= 2;
+    }
+    let result = if kind == Kind::Inscan { with_mine } else { before.unwrap_or(Bytes([0; WORDS])) };
+    // SAFETY: dest was checked.
+    unsafe { copy(dest, result.0.as_ptr().cast(), bytes) };
     Ok(0)
 }

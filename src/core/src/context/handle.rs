@@ -39,7 +39,7 @@ impl Ctx {
     /// `SHMEM_CTX_INVALID`.
     pub const INVALID: Self = Self(std::ptr::null_mut());
     /// `SHMEM_CTX_DEFAULT`: the world team's, there from `shmem_init` to the last `shmem_finalize`.
-    pub const DEFAULT: Self = Self(1 as *mut Context);
+    pub const DEFAULT: Self = Self(std::ptr::without_provenance_mut(1));
 
     /// A new context for PEs `start + stride * i` of the world, 0 <= i < `size`. `team`: the handle it is to report.
     pub fn create(start: i32, stride: i32, size: i32, options: i64, team: usize) -> Self {

@@ -150,8 +150,11 @@ fn crowded(job: &Job) -> bool {
 #[allow(unsafe_code)]
 fn share_data(job: &Job, offset: usize, range: Range) -> Result<(), Fault> {
     let zero_len = range.end - range.zero_from;
+    // Asked before the first copy: in a static program malloc's own state is among these pages, so that memory must not be
+    // allocated or freed from the first copy until they are replaced.
+    let touched = pagemap::touched(range.zero_from, zero_len);
     mmap::copy_to_file(job.fd(), offset, range.start, range.zero_from - range.start)?;
-    match pagemap::touched(range.zero_from, zero_len) {
+    match &touched {
         // Never-touched zero pages stay holes in the file: a large .bss costs neither time nor memory.
         Some(touched) => {
             for (page, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {

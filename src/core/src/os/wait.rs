@@ -40,7 +40,7 @@ impl Backoff {
 
     #[cold]
     fn slow(&mut self) {
-        if self.turns % YIELDS != 0 {
+        if !self.turns.is_multiple_of(YIELDS) {
             cpu::yield_now();
             return;
         }

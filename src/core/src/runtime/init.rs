@@ -9,6 +9,7 @@ use crate::collectives;
 use crate::memory::heap::Heap;
 use crate::memory::segments;
 use crate::os::process;
+use crate::team::algorithm::Choice;
 use crate::team::{Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::Mutex;
@@ -86,6 +87,7 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;
     let check = env::is_set("DEBUG");
+    let algorithms = Choice::from_env()?;
     let launch = bootstrap::find()?;
     if launch.launched {
         process::line_buffered_stdout();
@@ -110,6 +112,7 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
         world: Team::new(internal, 0, range, me, Config::default()),
         shared: Team::new(internal, 1, range, me, Config::default()),
         internal,
+        algorithms,
         made: Mutex::new(Vec::new()),
     };
     // Ids of the two teams that are always there.

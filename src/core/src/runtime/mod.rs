@@ -24,7 +24,7 @@ struct WorldCell(UnsafeCell<World>);
 // read after that.
 unsafe impl Sync for WorldCell {}
 
-static WORLD: WorldCell = WorldCell(UnsafeCell::new(World::EMPTY));
+static WORLD: WorldCell = WorldCell(UnsafeCell::new(World::empty()));
 
 /// Everything that collectives and teams need. Before `shmem_init` its map refuses every PE and address.
 #[inline(always)]

@@ -13,6 +13,8 @@ pub const RING: usize = 8;
 pub const ROUNDS: usize = 24;
 /// 8-byte words that fit into a post beside its tag and signature.
 pub const WORDS: usize = 6;
+/// Bytes that a post carries itself.
+pub const INLINE: usize = WORDS * 8;
 
 /// A word with a cache line of its own.
 #[derive(Debug)]

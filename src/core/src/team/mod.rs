@@ -4,6 +4,7 @@
 //! internal area of its own and its place in it.
 #![allow(unsafe_code)]
 
+pub mod algorithm;
 mod api;
 pub mod area;
 mod meet;
@@ -33,9 +34,9 @@ impl Handle {
     /// `SHMEM_TEAM_INVALID`.
     pub const INVALID: Self = Self(std::ptr::null());
     /// `SHMEM_TEAM_WORLD`.
-    pub const WORLD: Self = Self(1 as *const Team);
+    pub const WORLD: Self = Self(std::ptr::without_provenance(1));
     /// `SHMEM_TEAM_SHARED`.
-    pub const SHARED: Self = Self(2 as *const Team);
+    pub const SHARED: Self = Self(std::ptr::without_provenance(2));
 }
 
 /// `shmem_team_config_t`.
@@ -150,6 +151,8 @@ pub struct World {
     pub shared: Team,
     /// PE 0's internal area; the others' follow.
     pub internal: *const u8,
+    /// What the environment says of algorithms.
+    pub algorithms: algorithm::Choice,
     /// Live teams that the program made, to tell stale handles.
     pub made: Mutex<Vec<usize>>,
 }
@@ -171,13 +174,16 @@ impl std::ops::Deref for World {
 
 impl World {
     /// The world of a process that is not initialized: its map refuses everything.
-    pub const EMPTY: Self = Self {
-        map: Map::EMPTY,
-        world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
-        shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
-        internal: std::ptr::null(),
-        made: Mutex::new(Vec::new()),
-    };
+    pub const fn empty() -> Self {
+        Self {
+            map: Map::EMPTY,
+            world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
+            shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
+            internal: std::ptr::null(),
+            algorithms: algorithm::Choice::AUTO,
+            made: Mutex::new(Vec::new()),
+        }
+    }
 
     /// The team behind a handle. `None` for `SHMEM_TEAM_INVALID`.
     #[inline(always)]

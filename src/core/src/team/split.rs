@@ -113,13 +113,13 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
 }
 
 /// Checks what all splits share and sets the result to `SHMEM_TEAM_INVALID`. `None`: an invalid parent or mask.
-fn begin<'w>(
-    w: &'w World,
+fn begin(
+    w: &World,
     parent: Handle,
     config: *const Config,
     mask: i64,
     new_team: *mut Handle,
-) -> Result<Option<(&'w Team, Config)>, Fault> {
+) -> Result<Option<(&Team, Config)>, Fault> {
     w.map.ready()?;
     if new_team.is_null() {
         return Err(Fault::Null { arg: "new_team", count: 1 });

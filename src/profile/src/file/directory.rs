@@ -121,10 +121,15 @@ fn job_json(profile: &Profile) -> Value {
 }
 
 fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>), ReadError> {
-    let corrupt = |offset: usize, what: String| ReadError::Corrupt { path: path.to_owned(), offset: offset as u64, what };
+    let corrupt =
+        |offset: usize, what: String| ReadError::Corrupt { path: path.to_owned(), offset: offset as u64, what };
     let value: Value = serde_json::from_slice(bytes).map_err(|error| {
         if error.is_eof() {
-            ReadError::Truncated { path: path.to_owned(), offset: bytes.len() as u64, wanted: "the rest of the JSON object" }
+            ReadError::Truncated {
+                path: path.to_owned(),
+                offset: bytes.len() as u64,
+                wanted: "the rest of the JSON object",
+            }
         } else {
             corrupt(offset_of(bytes, error.line(), error.column()), error.to_string())
         }
@@ -134,7 +139,9 @@ fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>), ReadError>
     }
     match value["version"].as_u64() {
         Some(found) if found == u64::from(VERSION) => {}
-        found => return Err(ReadError::Version { path: path.to_owned(), found: found.unwrap_or(0), expected: VERSION }),
+        found => {
+            return Err(ReadError::Version { path: path.to_owned(), found: found.unwrap_or(0), expected: VERSION });
+        }
     }
     let wrong = |name: &str| corrupt(0, format!("\"{name}\" is {}", value[name]));
     let text = |name: &str| value[name].as_str().map(str::to_owned).ok_or_else(|| wrong(name));

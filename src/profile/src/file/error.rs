@@ -49,7 +49,11 @@ impl fmt::Display for ReadError {
         match self {
             ReadError::Missing(path) => write!(f, "{}: no such directory", path.display()),
             ReadError::NotADirectory(path) => {
-                write!(f, "{}: not a directory; a profile is the directory that `oshrun --profile` writes", path.display())
+                write!(
+                    f,
+                    "{}: not a directory; a profile is the directory that `oshrun --profile` writes",
+                    path.display()
+                )
             }
             ReadError::NotAProfile(path) => write!(
                 f,
@@ -58,12 +62,18 @@ impl fmt::Display for ReadError {
             ),
             ReadError::Io(path, error) => write!(f, "{}: {error}", path.display()),
             ReadError::Version { path, found, expected } => {
-                write!(f, "{}: written by version {found} of the format, this oshprof reads version {expected}", path.display())
+                write!(
+                    f,
+                    "{}: written by version {found} of the format, this oshprof reads version {expected}",
+                    path.display()
+                )
             }
             ReadError::Truncated { path, offset, wanted } => {
                 write!(f, "{}: truncated at offset {offset}, where {wanted} should be", path.display())
             }
-            ReadError::Corrupt { path, offset, what } => write!(f, "{}: corrupt at offset {offset}: {what}", path.display()),
+            ReadError::Corrupt { path, offset, what } => {
+                write!(f, "{}: corrupt at offset {offset}: {what}", path.display())
+            }
         }
     }
 }

@@ -59,7 +59,15 @@ fn sample() -> Profile {
         routines: vec![put.clone(), barrier],
         ..Pe::default()
     };
-    let other = Pe { pe: 1, end: End::Exited(-3), progress: Progress::Finalized, finalize_ns: 7, end_ns: 9, routines: vec![put], ..Pe::default() };
+    let other = Pe {
+        pe: 1,
+        end: End::Exited(-3),
+        progress: Progress::Finalized,
+        finalize_ns: 7,
+        end_ns: 9,
+        routines: vec![put],
+        ..Pe::default()
+    };
     let job = Job {
         program: "./isort \"x\"".into(),
         arguments: "-n 4".into(),

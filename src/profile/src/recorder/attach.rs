@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::claim;
 use crate::arm;
-use crate::segment::layout::{
-    HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS,
-};
+use crate::segment::layout::{HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS};
 use crate::segment::{Facts, JobInfo, Mapping, create, host_name};
 
 /// A moment in the life of a PE.
@@ -36,7 +34,8 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     let index = pe.checked_sub(facts.first_pe).filter(|&i| i < facts.local_pes && facts.npes == npes);
     let Some(index) = index else {
         let (first, end, all) = (facts.first_pe, facts.first_pe + facts.local_pes, facts.npes);
-        let message = format!("profile segment: PE {pe} of {npes} is not among its PEs {first} to {} of {all}", end - 1);
+        let message =
+            format!("profile segment: PE {pe} of {npes} is not among its PEs {first} to {} of {all}", end - 1);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
     let mapping = Mapping::new(fd, HEADER_BYTES + index as usize * REGION_BYTES, REGION_BYTES, true)?;

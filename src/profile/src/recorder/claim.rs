@@ -180,6 +180,8 @@ fn thread_id() -> u32 {
 
 fn is_alive(thread: u32) -> bool {
     // SAFETY: signal 0 only asks whether the thread exists.
-    let answer = unsafe { libc::syscall(libc::SYS_tgkill, libc::c_long::from(std::process::id()), libc::c_long::from(thread), 0) };
+    let answer = unsafe {
+        libc::syscall(libc::SYS_tgkill, libc::c_long::from(std::process::id()), libc::c_long::from(thread), 0)
+    };
     answer == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ESRCH)
 }

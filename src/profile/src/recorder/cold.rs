@@ -9,7 +9,8 @@ use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{SAMPLED_BYTES, Timing};
 use crate::segment::layout::{
-    Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
+    Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
+    current_word,
 };
 use crate::size::size_class;
 
@@ -70,7 +71,13 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
 }
 
 /// The words that count a call and its bytes.
-fn counters<'a>(slot: &'a Slot, cell: &'a Cell, peer: i32, bytes: usize, kind: Timing) -> (&'a AtomicU64, &'a AtomicU64) {
+fn counters<'a>(
+    slot: &'a Slot,
+    cell: &'a Cell,
+    peer: i32,
+    bytes: usize,
+    kind: Timing,
+) -> (&'a AtomicU64, &'a AtomicU64) {
     let distance = slot.head.distance(peer);
     let has_sizes = kind == Timing::Sized || (kind == Timing::Timed && bytes > 0);
     let number = if has_sizes { row(slot, cell) } else { ROW_OVERFLOW };

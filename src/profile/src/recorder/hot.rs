@@ -6,7 +6,9 @@ use super::{cold, tls};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{SAMPLED_BYTES, Timing};
-use crate::segment::layout::{Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word};
+use crate::segment::layout::{
+    Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
+};
 use crate::size::size_class;
 
 /// Adds to a word that only this thread writes: one plain instruction, no lock.
@@ -48,7 +50,11 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     let start = match tls::slot() {
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
-            if bytes <= SAMPLED_BYTES { enter_sampled(slot, slot.cell(op), op, peer) } else { enter_timed(slot, op, peer, addr, bytes) }
+            if bytes <= SAMPLED_BYTES {
+                enter_sampled(slot, slot.cell(op), op, peer)
+            } else {
+                enter_timed(slot, op, peer, addr, bytes)
+            }
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sized),
     };
@@ -66,7 +72,11 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
 pub fn timed<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() -> R) -> R {
     let start = match tls::slot() {
         Some(slot) => {
-            if bytes == 0 { count(slot, slot.cell(op), peer, 0) } else { count_sized(slot, op, peer, bytes) }
+            if bytes == 0 {
+                count(slot, slot.cell(op), peer, 0)
+            } else {
+                count_sized(slot, op, peer, bytes)
+            }
             enter_timed(slot, op, peer, addr, bytes)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
@@ -85,24 +95,40 @@ pub fn error(op: u16) {
     }
 }
 
-/// A time stamp for [`record`]. Valid before [`super::attach`] too.
-#[inline]
-pub fn now() -> u64 {
-    clock::counter()
+/// A moment, taken before it is known which clock the segment uses.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamp {
+    counter: u64,
+    monotonic: u64,
 }
 
-/// Records a timed call after the fact, from [`now`] before it until now. For initialization, which begins before there
-/// is anything to record into.
-pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: u64) {
+impl Stamp {
+    /// Now. Valid before [`super::attach`] too.
+    pub fn now() -> Stamp {
+        Stamp { counter: clock::counter(), monotonic: clock::monotonic_ns() }
+    }
+}
+
+/// Records a timed call after the fact, from `start` until now. For initialization, which begins before there is anything
+/// to record into.
+pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
     let entered = match tls::slot() {
         Some(slot) => {
-            if bytes == 0 { count(slot, slot.cell(op), peer, 0) } else { count_sized(slot, op, peer, bytes) }
+            if bytes == 0 {
+                count(slot, slot.cell(op), peer, 0)
+            } else {
+                count_sized(slot, op, peer, bytes)
+            }
             enter_timed(slot, op, peer, addr, bytes)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
     };
-    let same_clock = entered != 0 && tls::slot().is_none_or(|slot| uses_counter(&slot.head));
-    leave_timed(op, if same_clock { start.min(entered) } else { entered }, peer);
+    if entered == 0 {
+        return;
+    }
+    let head = tls::slot().map(|slot| &slot.head);
+    let start = if head.is_none_or(uses_counter) { start.counter } else { start.monotonic };
+    leave_timed(op, start.clamp(1, entered), peer);
 }
 
 #[inline(always)]

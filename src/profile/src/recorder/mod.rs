@@ -15,4 +15,4 @@ mod tls;
 pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, detach, detach_after_fork, is_attached, level, mark, set_level};
-pub use hot::{error, now, record, sampled, sized, timed};
+pub use hot::{Stamp, error, record, sampled, sized, timed};

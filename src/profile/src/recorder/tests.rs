@@ -5,8 +5,11 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::{Barrier, Mutex, MutexGuard, atomic::Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use super::{attach, attach_private, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized, timed, tls};
-use super::{Mark, record};
+use super::{Mark, Stamp, record};
+use super::{
+    attach, attach_private, cold, detach_after_fork, error, hot, is_attached, mark, sampled, set_level, sized, timed,
+    tls,
+};
 use crate::arm;
 use crate::clock::Scale;
 use crate::model::{Pe, Progress, Routine};
@@ -185,7 +188,12 @@ fn samples_estimate_the_total_even_against_a_pattern() {
     let pe = fixture.pe();
     let r = routine(&pe, op);
     let off = (r.total_ns as f64 - truth as f64).abs();
-    assert!(off < 4.0 * r.total_stderr_ns(), "{} estimated, {truth} true, standard error {}", r.total_ns, r.total_stderr_ns());
+    assert!(
+        off < 4.0 * r.total_stderr_ns(),
+        "{} estimated, {truth} true, standard error {}",
+        r.total_ns,
+        r.total_stderr_ns()
+    );
     assert!(r.total_stderr_ns() < truth as f64 / 4.0);
     let share = r.timed_calls as f64 / calls as f64;
     assert!((0.006..0.010).contains(&share), "{share} of the calls were timed");
@@ -205,9 +213,11 @@ fn a_killed_pe_leaves_its_numbers_and_where_it_was() {
         for _ in 0..1000 {
             sampled(p, 3, 0, 8, || ());
         }
-        timed(barrier, 3, 0x1000, 24, || loop {
-            // SAFETY: waits for a signal.
-            unsafe { libc::pause() };
+        timed(barrier, 3, 0x1000, 24, || {
+            loop {
+                // SAFETY: waits for a signal.
+                unsafe { libc::pause() };
+            }
         });
     }
     let segment = Segment::map(fd.as_fd()).unwrap();
@@ -266,18 +276,21 @@ fn the_fallback_clock_times_too() {
     attach(fd.as_raw_fd(), 0, 2, 0, 2).unwrap();
     let op = op_with(Timing::Timed, 1);
     timed(op, 1, 0, 0, || std::thread::sleep(Duration::from_millis(5)));
-    record(op, -1, 0, 0, hot::now());
+    let begin = Stamp::now();
+    std::thread::sleep(Duration::from_millis(1));
+    record(op, -1, 0, 0, begin);
     let profile = snapshot::take(&Segment::map(fd.as_fd()).unwrap(), &Outcome::default());
     let r = routine(&profile.pes[0], op);
     assert_eq!(r.calls, [1, 0, 1, 0]);
     assert!((5_000_000..2_000_000_000).contains(&r.max_ns), "{} ns", r.max_ns);
+    assert!(r.total_ns >= 6_000_000, "{} ns", r.total_ns);
     drop(fixture);
 }
 
 #[test]
 fn marks_and_levels() {
     let fixture = Fixture::new();
-    let begin = hot::now();
+    let begin = Stamp::now();
     std::thread::sleep(Duration::from_millis(3));
     record(op::find("shmem_init").unwrap_or(0), -1, 0, 0, begin);
     set_level(1);
@@ -288,7 +301,9 @@ fn marks_and_levels() {
     mark(Mark::Finalized);
     let pe = fixture.pe();
     assert_eq!((pe.progress, pe.level, pe.level_changes), (Progress::Finalized, 2, 2));
-    assert!(pe.start_ns > 0 && pe.start_ns <= pe.init_ns && pe.init_ns <= pe.finalize_ns && pe.finalize_ns <= pe.end_ns);
+    assert!(
+        pe.start_ns > 0 && pe.start_ns <= pe.init_ns && pe.init_ns <= pe.finalize_ns && pe.finalize_ns <= pe.end_ns
+    );
     assert!(pe.routines[0].max_ns >= 3_000_000, "{} ns", pe.routines[0].max_ns);
     assert!(pe.last.is_none());
     detach_after_fork();
@@ -314,4 +329,39 @@ fn a_segment_that_does_not_fit_is_refused() {
     let error = attach(null.as_raw_fd(), 0, 1, 0, 1).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::InvalidData, "{error}");
     drop(fixture);
+}
+
+/// Only optimized code keeps each addition in one instruction.
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+#[test]
+fn a_signal_handler_that_records_loses_nothing() {
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+    extern "C" fn handler(_: libc::c_int) {
+        HANDLED.fetch_add(1, Relaxed);
+        sampled(op_with(Timing::Sampled, 0), 1, 0, 8, || ());
+    }
+    let fixture = Fixture::new();
+    // SAFETY: the handler only touches atomics and the recorder.
+    unsafe { libc::signal(libc::SIGUSR1, handler as *const () as libc::sighandler_t) };
+    let (op, calls, done) = (op_with(Timing::Sampled, 0), 20_000_000_u64, AtomicBool::new(false));
+    // SAFETY: no precondition.
+    let target = unsafe { libc::pthread_self() };
+    sampled(op, 1, 0, 8, || ());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Relaxed) {
+                // SAFETY: the target thread outlives this scope.
+                unsafe { libc::pthread_kill(target, libc::SIGUSR1) };
+                std::thread::sleep(Duration::from_micros(20));
+            }
+        });
+        (1..calls).for_each(|_| sampled(op, 1, 0, 8, || ()));
+        done.store(true, Relaxed);
+    });
+    let pe = fixture.pe();
+    let handled = HANDLED.load(Relaxed);
+    assert!(handled > 10, "{handled} signals");
+    assert_eq!(routine(&pe, op).all_calls(), calls + handled);
+    assert_eq!(routine(&pe, op).all_bytes(), 8 * (calls + handled));
 }

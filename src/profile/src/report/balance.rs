@@ -45,7 +45,9 @@ pub fn balance(pes: &[Pe]) -> Vec<Balance> {
         ("run time", Pe::wall_ns),
         ("outside the library", |pe| pe.wall_ns().saturating_sub(library_ns(pe))),
         ("in the library", library_ns),
-        ("in put, get, atomics", |pe| pe.time_ns(|c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal))),
+        ("in put, get, atomics", |pe| {
+            pe.time_ns(|c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal))
+        }),
     ];
     let waiting: [(&'static str, Pick); 4] = [
         ("in barriers", WAITING[0].1),

@@ -92,15 +92,16 @@ fn balance_list(pes: &[Pe]) -> Vec<Value> {
 fn pe_object(pe: &Pe, options: &Options) -> Value {
     let mut routines = pe.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
-    let waiting: Map<String, Value> = WAITING.iter().map(|(name, pick)| ((*name).to_owned(), json!(pick(pe)))).collect();
+    let waiting: Map<String, Value> =
+        WAITING.iter().map(|(name, pick)| ((*name).to_owned(), json!(pick(pe)))).collect();
     let (exit_status, signal) = match pe.end {
         End::Unknown => (None, None),
         End::Exited(status) => (Some(status), None),
         End::Killed(signal) => (None, Some(signal)),
     };
-    let last = pe.last.as_ref().map(|last| {
-        json!({ "routine": last.routine, "inside": last.inside, "peer": last.peer, "since_ns": last.since_ns })
-    });
+    let last = pe.last.as_ref().map(
+        |last| json!({ "routine": last.routine, "inside": last.inside, "peer": last.peer, "since_ns": last.since_ns }),
+    );
     json!({
         "pe": pe.pe,
         "host": pe.host,

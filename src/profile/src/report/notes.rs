@@ -35,7 +35,10 @@ pub fn notes(profile: &Profile) -> Vec<String> {
         if pe.shared_calls > 0 {
             add(
                 pe.pe,
-                format!("{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost", units::count(pe.shared_calls)),
+                format!(
+                    "{} calls came from threads beyond {SLOTS} at a time: recorded at a higher cost",
+                    units::count(pe.shared_calls)
+                ),
             );
         }
     }

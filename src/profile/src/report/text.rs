@@ -41,7 +41,13 @@ fn header(profile: &Profile) -> String {
     };
     let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
     let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
-    let level = profile.pes.iter().map(|pe| pe.level).max().map(|level| format!(", profiling level {level}")).unwrap_or_default();
+    let level = profile
+        .pes
+        .iter()
+        .map(|pe| pe.level)
+        .max()
+        .map(|level| format!(", profiling level {level}"))
+        .unwrap_or_default();
     let mut out = format!("profile of {}\n", shorten(command.trim_end(), super::table::WIDTH - 11));
     let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
     if job.start_realtime_ns > 0 {
@@ -72,7 +78,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
 
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let columns =
-        [("calls", 9), ("bytes", 9), ("total", 9), ("mean", 8), ("p50", 8), ("p99", 8), ("max", 8), ("% time", 7)];
+        [("calls", 9), ("bytes", 9), ("total", 9), ("mean", 8), ("p50", 8), ("p99", 8), ("max", 8), ("% run", 7)];
     let mut table = Table::new("routine", longest, &columns);
     for r in &routines {
         table.row(&r.name, &routine_cells(r, run_time));
@@ -98,7 +104,9 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
     }
     let mut text = table.finish();
     if estimated {
-        text.push_str("~ estimated: one call in about 128 is timed where timing each would distort it. Counts are exact.\n");
+        text.push_str(
+            "~ estimated: one call in about 128 is timed where timing each would distort it. Counts are exact.\n",
+        );
     }
     text
 }
@@ -128,7 +136,8 @@ fn errors(profile: &Profile) -> String {
     let routines = merge::routines(&profile.pes);
     let failed = routines.iter().filter(|r| r.errors > 0);
     failed.fold(String::new(), |mut text, r| {
-        let _ = writeln!(text, "{}: {} of {} calls failed", r.name, units::count(r.errors), units::count(r.all_calls()));
+        let _ =
+            writeln!(text, "{}: {} of {} calls failed", r.name, units::count(r.errors), units::count(r.all_calls()));
         text
     })
 }
@@ -162,7 +171,8 @@ fn waiting(pes: &[Pe]) -> String {
         listed.sort_by_key(|pe| (std::cmp::Reverse(total(pe)), pe.pe));
         listed.truncate(PES_LISTED / 2);
     }
-    let columns: Vec<(&str, usize)> = WAITING.iter().map(|&(title, _)| (title, 13)).chain([("together", 13), ("% of its time", 15)]).collect();
+    let columns: Vec<(&str, usize)> =
+        WAITING.iter().map(|&(title, _)| (title, 13)).chain([("together", 13), ("% of its time", 15)]).collect();
     let mut table = Table::new("waiting, by PE", 20, &columns);
     for pe in &listed {
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
@@ -172,6 +182,9 @@ fn waiting(pes: &[Pe]) -> String {
     }
     if listed.len() < pes.len() {
         table.line(&format!("... and {} PEs that wait less: --by pe lists them", pes.len() - listed.len()));
+    }
+    if pes.len() > 1 {
+        table.line("The PE that waits least is the one that the others wait for.");
     }
     table.finish()
 }

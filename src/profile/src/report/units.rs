@@ -94,7 +94,14 @@ mod tests {
 
     #[test]
     fn sizes_and_counts() {
-        for (n, text) in [(0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.50 KiB"), (1 << 30, "1 GiB"), (1_048_570, "1.00 MiB")] {
+        for (n, text) in [
+            (0, "0 B"),
+            (1023, "1023 B"),
+            (1024, "1 KiB"),
+            (1536, "1.50 KiB"),
+            (1 << 30, "1 GiB"),
+            (1_048_570, "1.00 MiB"),
+        ] {
             assert_eq!(bytes(n), text);
         }
         assert_eq!(bytes(u64::MAX), "16 EiB");

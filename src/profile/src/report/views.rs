@@ -50,14 +50,7 @@ pub(super) fn by_size(profile: &Profile, options: &Options) -> String {
         return "no call had a payload\n".to_owned();
     }
     let cut = sort::select(&mut routines, options.sort, options.top);
-    let columns = [
-        ("from", 10),
-        ("below", 10),
-        ("calls", 10),
-        ("% calls", 9),
-        ("bytes", 10),
-        ("% bytes", 9),
-    ];
+    let columns = [("from", 10), ("below", 10), ("calls", 10), ("% calls", 9), ("bytes", 10), ("% bytes", 9)];
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let mut table = Table::new("routine, message size", longest, &columns);
     for r in &routines {
@@ -123,7 +116,9 @@ pub(super) fn by_peer(profile: &Profile, options: &Options) -> String {
         table.line(&format!("... and {cut} more routines"));
     }
     if without > 0 {
-        table.line(&format!("{without} routines have no single peer (collectives, ordering, local calls) and are not listed"));
+        table.line(&format!(
+            "{without} routines have no single peer (collectives, ordering, local calls) and are not listed"
+        ));
     }
     table.finish()
 }

@@ -52,7 +52,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.first_pe.store(job.first_pe, Relaxed);
     header.local_pes.store(local, Relaxed);
     header.ops.store(op::COUNT as u32, Relaxed);
-    header.ops_hash.store(op::table_hash(), Relaxed);
+    header.ops_hash.store(op::TABLE_HASH, Relaxed);
     header.clock_source.store(scale.source as u32, Relaxed);
     header.clock_mult.store(scale.mult, Relaxed);
     header.clock_overhead.store(scale.overhead, Relaxed);

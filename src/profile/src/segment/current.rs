@@ -50,8 +50,7 @@ impl Segment {
         let now = self.scale().now();
         let used = region.slots[..SLOTS].iter().take(region.head.slots_used.load(Acquire) as usize);
         let mut all: Vec<CurrentOp> =
-            used
-            .filter_map(|slot| self.decode(&slot.head.current, slot.head.owner.load(Relaxed), now)).collect();
+            used.filter_map(|slot| self.decode(&slot.head.current, slot.head.owner.load(Relaxed), now)).collect();
         if all.iter().any(|c| c.thread != OWNER_NONE) {
             all.retain(|c| c.thread != OWNER_NONE);
         }

@@ -127,7 +127,7 @@ impl Facts {
             return Err(invalid(format!("profile segment: version {version}, this build reads version {VERSION}")));
         }
         let (ops, hash) = (header.ops.load(Relaxed) as usize, header.ops_hash.load(Relaxed));
-        if ops != op::COUNT || hash != op::table_hash() {
+        if ops != op::COUNT || hash != op::TABLE_HASH {
             let count = op::COUNT;
             return Err(invalid(format!(
                 "profile segment: made for another build ({ops} operations, this build has {count}): library and launcher differ"
@@ -138,12 +138,10 @@ impl Facts {
             return Err(invalid(format!("profile segment: {bytes} bytes do not fit its {local_pes} PEs")));
         }
         let source = header.clock_source.load(Relaxed);
-        let source = Source::from_number(source).ok_or_else(|| invalid(format!("profile segment: clock source {source}")))?;
-        let scale = Scale {
-            source,
-            mult: header.clock_mult.load(Relaxed),
-            overhead: header.clock_overhead.load(Relaxed),
-        };
+        let source =
+            Source::from_number(source).ok_or_else(|| invalid(format!("profile segment: clock source {source}")))?;
+        let scale =
+            Scale { source, mult: header.clock_mult.load(Relaxed), overhead: header.clock_overhead.load(Relaxed) };
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
         Ok(Facts { npes, first_pe, local_pes, scale })
     }

@@ -1,0 +1,98 @@
+//! The headers under every language standard, and what they declare against the tables of the specification.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::process::Command;
+
+use pellucid_generate::csv::Table;
+use pellucid_generate::expand;
+
+const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
+const C: [&str; 4] = ["c99", "c11", "c17", "gnu11"];
+const CXX: [&str; 5] = ["c++11", "c++14", "c++17", "c++20", "gnu++17"];
+
+/// The compilers of this machine, as (C, C++).
+fn compilers() -> Vec<(&'static str, &'static str)> {
+    let there = |name: &str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    let all: Vec<_> =
+        [("gcc", "g++"), ("clang", "clang++")].into_iter().filter(|(c, cxx)| there(c) && there(cxx)).collect();
+    assert!(!all.is_empty(), "neither gcc and g++ nor clang and clang++ are installed");
+    all
+}
+
+fn include() -> String {
+    format!("{}/../../include", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn write(name: &str, text: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+/// Compiles without a single warning and returns the assembly.
+fn compile(compiler: &str, standard: &str, options: &[&str], source: &PathBuf) -> String {
+    let result = Command::new(compiler)
+        .arg(format!("-std={standard}"))
+        .args(WARNINGS)
+        .args(options)
+        .arg(format!("-I{}", include()))
+        .args(["-S", "-o", "-"])
+        .arg(source)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&result.stderr);
+    let first: Vec<_> = errors.lines().take(12).collect();
+    assert!(result.status.success(), "{compiler} -std={standard} {}:\n{}", source.display(), first.join("\n"));
+    String::from_utf8(result.stdout).unwrap()
+}
+
+#[test]
+fn headers_compile_alone_and_in_any_order() {
+    let headers = ["shmem.h", "pshmem.h", "shmemx.h", "mpp/shmem.h", "mpp/pshmem.h", "mpp/shmemx.h"];
+    let alone: Vec<_> = headers.iter().map(|header| format!("#include <{header}>\n")).collect();
+    let together = alone.concat() + &alone.iter().rev().cloned().collect::<String>();
+    let nested = "#ifdef __cplusplus\nextern \"C\" {\n#endif\n#include <shmem.h>\n#ifdef __cplusplus\n}\n#endif\n";
+    let handles = "#include <shmem.h>\nextern shmem_ctx_t c[2]; extern shmem_team_t t[3]; extern size_t most;\n\
+        shmem_ctx_t c[2] = {SHMEM_CTX_DEFAULT, SHMEM_CTX_INVALID};\n\
+        shmem_team_t t[3] = {SHMEM_TEAM_WORLD, SHMEM_TEAM_SHARED, SHMEM_TEAM_INVALID};\n\
+        shmem_team_config_t team = {1}; shmem_ctx_session_config_t session = {SIZE_MAX};\n\
+        size_t most = SIZE_MAX; long psync[SHMEM_SYNC_SIZE] = {SHMEM_SYNC_VALUE};\n\
+        #if SHMEM_MAJOR_VERSION != 1 || SHMEM_MINOR_VERSION != 6\n#error version\n#endif\n";
+    let mut sources = alone;
+    sources.extend([together, nested.to_owned(), handles.to_owned()]);
+    for (index, text) in sources.iter().enumerate() {
+        let (c, cxx) = (write(&format!("alone{index}.c"), text), write(&format!("alone{index}.cc"), text));
+        for (gcc, gxx) in compilers() {
+            C.iter().for_each(|standard| drop(compile(gcc, standard, &[], &c)));
+            CXX.iter().for_each(|standard| drop(compile(gxx, standard, &[], &cxx)));
+        }
+    }
+}
+
+#[test]
+fn prototypes_are_those_of_the_specification() {
+    let api = std::fs::read_to_string(format!("{}/../../tests/tables/api-1.6.csv", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let groups = expand::expand(expand::ready);
+    let emitted: Vec<_> = groups.iter().flat_map(|group| &group.routines).map(|routine| &routine.name).collect();
+    let mut text = "#include <pshmem.h>\n#include <complex>\n".to_owned();
+    let mut used = 0;
+    for row in Table::parse(&api).unwrap().rows().filter(|row| emitted.iter().any(|name| *name == row.get("name"))) {
+        for name in [row.get("name"), row.get("pshmem_name")] {
+            let (ret, params) = (row.get("return_type"), row.get("parameters"));
+            writeln!(text, "extern {ret} (*const at_{name})({params});").unwrap();
+            writeln!(text, "{ret} (*const at_{name})({params}) = &{name};").unwrap();
+        }
+        used += 1;
+    }
+    assert_eq!(used, emitted.len());
+    let cxx = text.replace("double _Complex", "std::complex<double>").replace("float _Complex", "std::complex<float>");
+    let c = text.replace("#include <complex>", "#include <complex.h>");
+    let (c, cxx) = (write("prototypes.c", &c), write("prototypes.cc", &cxx));
+    for (gcc, gxx) in compilers() {
+        for standard in ["c99", "c11"] {
+            compile(gcc, standard, &[], &c);
+        }
+        compile(gxx, "c++17", &[], &cxx);
+    }
+}

@@ -1,1 +1,0 @@
-#[test] fn t(){ println!("{:?}", std::env::current_exe()); }

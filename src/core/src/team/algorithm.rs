@@ -1,0 +1,206 @@
+//! Which algorithm the collectives of a team use: a table of names, what the environment forces, and what is chosen otherwise.
+
+use super::area::INLINE;
+use crate::base::{Fault, env};
+
+/// Reductions of this many bytes and more are cut into slices, one a member.
+const SLICED_REDUCE: usize = 4096;
+/// Bytes of a slice that are combined at a time: source, partial result and copies stay in the first-level cache.
+pub const BLOCK: usize = 8192;
+/// Up to this many members, reading everyone's post beats the rounds of a tree.
+const FLAT_MEMBERS: i32 = 8;
+/// Members that a member of a tree passes results to.
+pub const FAN: i32 = 4;
+
+/// One algorithm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Collective.
+    pub collective: &'static str,
+    /// Name in `SHMEM_COLLECTIVES`.
+    pub name: &'static str,
+    /// What it does, and to which sizes it is limited.
+    pub help: &'static str,
+}
+
+const fn row(collective: &'static str, name: &'static str, help: &'static str) -> Row {
+    Row { collective, name, help }
+}
+
+/// Every algorithm there is to choose from.
+pub const TABLE: &[Row] = &[
+    row("barrier", "dissemination", "rounds of messages to PEs 1, 2, 4 ... further on"),
+    row("barrier", "counter", "all count themselves in on one PE, the last lets all go"),
+    row("broadcast", "flat", "all read from the root"),
+    row("broadcast", "tree", "members pass small data on; larger ones as flat"),
+    row("reduce", "flat", "small: all read all contributions; larger as whole"),
+    row("reduce", "tree", "small: contributions go up a tree and the result down; larger as sliced"),
+    row("reduce", "whole", "every member reads and combines all sources"),
+    row("reduce", "sliced", "every member combines one slice and writes it to all"),
+    row("fcollect", "flat", "all read from all"),
+    row("fcollect", "leader", "all write to member 0, then read the whole from there"),
+    row("scan", "flat", "every member reads and combines all before it"),
+    row("scan", "doubling", "small: rounds of partial results from PEs 1, 2, 4 ... before; larger as flat"),
+];
+
+/// How barriers meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // the table describes them; so for the next ones
+pub enum Barrier {
+    Dissemination,
+    Counter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Broadcast {
+    Flat,
+    Tree,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Reduce {
+    Flat,
+    Tree,
+    Whole,
+    Sliced,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Fcollect {
+    Flat,
+    Leader,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Scan {
+    Flat,
+    Doubling,
+}
+
+/// What the environment forces; `None` leaves the choice to size and members.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub struct Choice {
+    pub barrier: Option<Barrier>,
+    pub broadcast: Option<Broadcast>,
+    pub reduce: Option<Reduce>,
+    pub fcollect: Option<Fcollect>,
+    pub scan: Option<Scan>,
+}
+
+impl Choice {
+    /// Nothing is forced.
+    pub const AUTO: Self = Self { barrier: None, broadcast: None, reduce: None, fcollect: None, scan: None };
+
+    /// Reads `SHMEM_COLLECTIVES`.
+    pub fn from_env() -> Result<Self, Fault> {
+        let Some((name, value)) = env::lookup("COLLECTIVES") else { return Ok(Self::AUTO) };
+        Self::parse(&value).map_err(|reason| Fault::Environment { name, value, reason })
+    }
+
+    /// Reads `barrier:counter,reduce:tree` or `auto`.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let mut choice = Self::AUTO;
+        for part in text.split(',').map(str::trim).filter(|p| !p.is_empty() && *p != "auto") {
+            match part {
+                "barrier:dissemination" => choice.barrier = Some(Barrier::Dissemination),
+                "barrier:counter" => choice.barrier = Some(Barrier::Counter),
+                "broadcast:flat" => choice.broadcast = Some(Broadcast::Flat),
+                "broadcast:tree" => choice.broadcast = Some(Broadcast::Tree),
+                "reduce:flat" => choice.reduce = Some(Reduce::Flat),
+                "reduce:tree" => choice.reduce = Some(Reduce::Tree),
+                "reduce:whole" => choice.reduce = Some(Reduce::Whole),
+                "reduce:sliced" => choice.reduce = Some(Reduce::Sliced),
+                "fcollect:flat" => choice.fcollect = Some(Fcollect::Flat),
+                "fcollect:leader" => choice.fcollect = Some(Fcollect::Leader),
+                "scan:flat" => choice.scan = Some(Scan::Flat),
+                "scan:doubling" => choice.scan = Some(Scan::Doubling),
+                _ => {
+                    return Err("expected auto, or names such as barrier:counter, broadcast:tree, reduce:sliced, \
+                                fcollect:leader, scan:doubling (docs/environment.md lists all)");
+                }
+            }
+        }
+        Ok(choice)
+    }
+
+    /// For a barrier.
+    #[inline]
+    pub fn barrier(&self, crowded: bool) -> Barrier {
+        self.barrier.unwrap_or(if crowded { Barrier::Counter } else { Barrier::Dissemination })
+    }
+
+    /// For a broadcast.
+    #[inline]
+    pub fn broadcast(&self, bytes: usize, members: i32) -> Broadcast {
+        match self.broadcast.unwrap_or(if members > FLAT_MEMBERS { Broadcast::Tree } else { Broadcast::Flat }) {
+            Broadcast::Tree if bytes <= INLINE => Broadcast::Tree,
+            _ => Broadcast::Flat,
+        }
+    }
+
+    /// For a reduction.
+    #[inline]
+    pub fn reduce(&self, bytes: usize, members: i32) -> Reduce {
+        let small = bytes <= INLINE;
+        match self.reduce {
+            None if small && members <= FLAT_MEMBERS => Reduce::Flat,
+            None if small => Reduce::Tree,
+            None if bytes < SLICED_REDUCE => Reduce::Whole,
+            Some(Reduce::Flat) if !small => Reduce::Whole,
+            None | Some(Reduce::Tree) if !small => Reduce::Sliced,
+            Some(forced) => forced,
+            None => Reduce::Sliced,
+        }
+    }
+
+    /// For an fcollect.
+    #[inline]
+    pub fn fcollect(&self, bytes: usize, members: i32) -> Fcollect {
+        let many_small = members > FLAT_MEMBERS && bytes <= INLINE;
+        self.fcollect.unwrap_or(if many_small { Fcollect::Leader } else { Fcollect::Flat })
+    }
+
+    /// For a scan.
+    #[inline]
+    pub fn scan(&self, bytes: usize, members: i32) -> Scan {
+        match self.scan.unwrap_or(if members > FLAT_MEMBERS { Scan::Doubling } else { Scan::Flat }) {
+            Scan::Doubling if bytes <= INLINE => Scan::Doubling,
+            _ => Scan::Flat,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_can_be_forced() {
+        for row in TABLE {
+            let choice = Choice::parse(&format!("{}:{}", row.collective, row.name)).unwrap();
+            assert_ne!(choice, Choice::AUTO, "{row:?}");
+        }
+        assert_eq!(Choice::parse("auto"), Ok(Choice::AUTO));
+        assert!(Choice::parse("reduce:magic").is_err());
+        let both = Choice::parse("barrier:counter, reduce:tree").unwrap();
+        assert_eq!((both.barrier, both.reduce), (Some(Barrier::Counter), Some(Reduce::Tree)));
+    }
+
+    #[test]
+    fn sizes_that_an_algorithm_cannot_take_go_to_another() {
+        let forced = |text| Choice::parse(text).unwrap();
+        assert_eq!(forced("reduce:tree").reduce(INLINE, 2), Reduce::Tree);
+        assert_eq!(forced("reduce:tree").reduce(INLINE + 1, 2), Reduce::Sliced);
+        assert_eq!(forced("reduce:flat").reduce(1 << 20, 2), Reduce::Whole);
+        assert_eq!(forced("broadcast:tree").broadcast(1 << 20, 99), Broadcast::Flat);
+        assert_eq!(forced("scan:doubling").scan(1 << 20, 99), Scan::Flat);
+        assert_eq!(Choice::AUTO.reduce(8, 2), Reduce::Flat);
+        assert_eq!(Choice::AUTO.reduce(8, 64), Reduce::Tree);
+        assert_eq!(Choice::AUTO.reduce(1 << 20, 2), Reduce::Sliced);
+    }
+}

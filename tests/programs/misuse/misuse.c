@@ -1,0 +1,89 @@
+/* One mistake a run, chosen by the first argument; the last PE makes it, the others wait in a barrier. */
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long fixed[4];
+static int narrow;
+static uint64_t signal_word;
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+#define CASE(name) if (strcmp(what, name) == 0)
+    CASE("early-my-pe") { printf("%d\n", shmem_my_pe()); return 0; }
+    CASE("early-put") { long v = 1; shmem_long_put(fixed, &v, 1, 0); return 0; }
+    CASE("early-p") { shmem_long_p(fixed, 1, 0); return 0; }
+    CASE("early-add") { shmem_long_atomic_add(fixed, 1, 0); return 0; }
+    CASE("early-malloc") { return shmem_malloc(8) == NULL; }
+    CASE("early-barrier") { shmem_barrier_all(); return 0; }
+    CASE("early-quiet") { shmem_quiet(); return 0; }
+    CASE("early-wait") { shmem_long_wait_until(fixed, SHMEM_CMP_EQ, 0); return 0; }
+    CASE("early-reduce") { return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, fixed + 1, 1); }
+    CASE("early-lock") { shmem_set_lock(fixed); return 0; }
+    CASE("late-put") {
+        shmem_init();
+        shmem_finalize();
+        shmem_long_p(fixed, 1, 0);
+        return 0;
+    }
+    shmem_init();
+    int me = shmem_my_pe(), npes = shmem_n_pes();
+    long local[4] = {0}, *private = malloc(64), *heap = shmem_malloc(64), value = 5;
+    long *null = NULL;
+    /* Kept from the optimizer, which would see the mistakes. */
+    __asm__ volatile("" : "+r"(null), "+r"(private));
+    shmem_barrier_all();
+    if (me != npes - 1) {
+        shmem_barrier_all();
+        shmem_finalize();
+        return 0;
+    }
+    CASE("pe-p") shmem_long_p(fixed, 1, npes);
+    CASE("pe-g") return (int)shmem_long_g(fixed, -1);
+    CASE("pe-put") shmem_long_put(fixed, &value, 1, npes + 5);
+    CASE("pe-get") shmem_long_get(&value, fixed, 1, -7);
+    CASE("pe-put-nbi") shmem_long_put_nbi(fixed, &value, 1, 1000000);
+    CASE("pe-iput") shmem_long_iput(fixed, &value, 1, 1, 1, npes);
+    CASE("pe-putmem") shmem_putmem(fixed, &value, 8, npes);
+    CASE("pe-add") shmem_long_atomic_add(fixed, 1, npes);
+    CASE("pe-fetch") return (int)shmem_long_atomic_fetch(fixed, -2);
+    CASE("pe-cswap") return (int)shmem_long_atomic_compare_swap(fixed, 0, 1, 99);
+    CASE("pe-signal") shmem_long_put_signal(fixed, &value, 1, &signal_word, 1, SHMEM_SIGNAL_SET, npes);
+    CASE("pe-signal-set") shmem_signal_set(&signal_word, 1, -1);
+    CASE("pe-ctx") shmem_ctx_long_p(SHMEM_CTX_DEFAULT, fixed, 1, npes);
+    CASE("address-p") shmem_long_p(local, 1, 0);
+    CASE("address-put") shmem_long_put(private, &value, 1, 0);
+    CASE("address-get") shmem_long_get(&value, local, 1, 0);
+    CASE("address-g") return (int)shmem_long_g(private, 0);
+    CASE("address-add") shmem_long_atomic_add(local, 1, 0);
+    CASE("address-iput") shmem_long_iput(local, &value, 1, 1, 1, 0);
+    CASE("address-signal") shmem_long_put_signal(fixed, &value, 1, (uint64_t *)local, 1, SHMEM_SIGNAL_SET, 0);
+    CASE("address-code") shmem_long_p((long *)main, 1, 0);
+    CASE("address-literal") shmem_putmem((void *)"literal", &value, 1, 0);
+    CASE("address-end") shmem_putmem((char *)heap, private, (size_t)1 << 40, 0);
+    CASE("null-dest-p") shmem_long_p(null, 1, 0);
+    CASE("null-dest-put") shmem_long_put(null, &value, 3, 0);
+    CASE("null-source-put") shmem_long_put(fixed, null, 3, 0);
+    CASE("null-dest-get") shmem_long_get(null, fixed, 2, 0);
+    CASE("null-source-get") shmem_long_get(&value, null, 1, 0);
+    CASE("null-source-putmem") shmem_putmem(fixed, null, 7, 0);
+    CASE("null-add") shmem_long_atomic_add(null, 1, 0);
+    CASE("null-signal") shmem_long_put_signal(fixed, &value, 1, (uint64_t *)null, 1, SHMEM_SIGNAL_SET, 0);
+    CASE("null-wait") shmem_long_wait_until(null, SHMEM_CMP_EQ, 1);
+    CASE("null-wait-all") shmem_long_wait_until_all(null, 3, NULL, SHMEM_CMP_EQ, 1);
+    CASE("cmp") shmem_long_wait_until(fixed, 4711, 1);
+    CASE("cmp-test") return shmem_int_test(&narrow, -3, 1);
+    CASE("sig-op") shmem_long_put_signal(fixed, &value, 1, &signal_word, 1, 77, 0);
+    CASE("zero-stride") shmem_long_iput(fixed, &value, 0, 1, 2, 0);
+    CASE("short-stride") shmem_long_ibput(fixed, local, 1, 2, 2, 2, 0);
+    CASE("team-sync") return shmem_team_sync(SHMEM_TEAM_INVALID);
+    CASE("team-wild") return shmem_team_my_pe((shmem_team_t)(uintptr_t)0x1234560) + 1;
+    CASE("ctx-wild") shmem_ctx_long_p((shmem_ctx_t)(uintptr_t)0x1234560, fixed, 1, 0);
+    CASE("ctx-invalid") shmem_ctx_long_p(SHMEM_CTX_INVALID, fixed, 1, 0);
+    CASE("root") return shmem_long_broadcast(SHMEM_TEAM_WORLD, fixed, heap, 1, npes);
+    CASE("segv") *(volatile long *)null = 1;
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,163 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::report::{Options, SortKey, View};
+
+/// Help of the program.
+const HELP: &str = "\
+oshprof: reports on the profiles of OpenSHMEM programs
+
+usage: oshprof report DIR [options]    report on the profile in DIR
+       oshprof --version
+
+`oshrun --profile` writes such a directory. `oshprof report --help` lists the options.
+";
+
+/// Help of `report`.
+const REPORT_HELP: &str = "\
+usage: oshprof report DIR [options]
+
+Reports on the profile in DIR, which `oshrun --profile` wrote.
+
+  --by VIEW    routine (default): calls, bytes and times of each routine, balance between PEs
+               pe: one line a PE
+               size: calls and bytes by message size
+               peer: calls and bytes to the PE itself, to its host, to other hosts
+  --json       one JSON object instead of tables (docs/profile-json.md describes it)
+  --sort KEY   order of routines: total (default), calls, bytes, mean, p50, p99, max, errors, name
+  --top N      only the first N routines
+  -h, --help   this text
+
+Exit status: 0 all was read, 1 something could not be read (the rest is reported), 2 wrong usage.
+";
+
+/// What the user wants.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Print this help.
+    Help(&'static str),
+    /// Print the version.
+    Version,
+    /// `oshprof report`.
+    Report(Report),
+}
+
+/// `oshprof report`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Report {
+    /// Profile directory.
+    pub dir: PathBuf,
+    /// JSON instead of tables.
+    pub json: bool,
+    /// What to show.
+    pub options: Options,
+}
+
+/// Understands a command line, without the program's name.
+///
+/// # Errors
+/// A message that names the argument.
+pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
+    let mut parser = Parser::from_args(args);
+    match next(&mut parser)? {
+        None => Err("no command given; there is: report".to_owned()),
+        Some(Arg::Short('h') | Arg::Long("help")) => Ok(Command::Help(HELP)),
+        Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
+        Some(Arg::Value(command)) if command == "report" => report(parser),
+        Some(Arg::Value(command)) => Err(format!("unknown command `{}`; there is: report", command.to_string_lossy())),
+        Some(other) => Err(other.unexpected().to_string()),
+    }
+}
+
+fn report(mut parser: Parser) -> Result<Command, String> {
+    let (mut dir, mut json, mut options) = (None, false, Options::default());
+    while let Some(arg) = next(&mut parser)? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
+            Arg::Long("json") => json = true,
+            Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
+            Arg::Long("sort") => options.sort = named(&mut parser, "--sort", &SortKey::ALL)?,
+            Arg::Long("top") => options.top = Some(positive(&mut parser, "--top")?),
+            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
+            Arg::Value(value) => {
+                return Err(format!("report: one directory at a time, `{}` is too many", value.to_string_lossy()));
+            }
+            other => return Err(format!("report: {}", other.unexpected())),
+        }
+    }
+    let dir = dir.ok_or("report: the directory of the profile is missing")?;
+    Ok(Command::Report(Report { dir, json, options }))
+}
+
+fn next(parser: &mut Parser) -> Result<Option<Arg<'_>>, String> {
+    parser.next().map_err(|error| error.to_string())
+}
+
+fn value(parser: &mut Parser, option: &str) -> Result<String, String> {
+    let value = parser.value().map_err(|_| format!("report: {option} needs a value"))?;
+    value.string().map_err(|error| format!("report: {option}: {error}"))
+}
+
+fn named<T: Copy>(parser: &mut Parser, option: &str, all: &[(&'static str, T)]) -> Result<T, String> {
+    let value = value(parser, option)?;
+    all.iter().find(|(name, _)| *name == value).map(|&(_, found)| found).ok_or_else(|| {
+        let names: Vec<&str> = all.iter().map(|&(name, _)| name).collect();
+        format!("report: {option} `{value}` is unknown; there are: {}", names.join(", "))
+    })
+}
+
+fn positive(parser: &mut Parser, option: &str) -> Result<usize, String> {
+    let value = value(parser, option)?;
+    value.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("report: {option} `{value}` is not a number from 1 on"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(line.split_whitespace().map(OsString::from))
+    }
+
+    #[test]
+    fn understands_every_option() {
+        let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
+        assert_eq!((request.dir, request.json), (PathBuf::from("d"), true));
+        assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
+        assert_eq!(parsed("--help"), Ok(Command::Help(HELP)));
+        assert_eq!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP)));
+        assert_eq!(parsed("-V"), Ok(Command::Version));
+    }
+
+    #[test]
+    fn help_names_every_view_and_key() {
+        let names = View::ALL.iter().map(|(n, _)| *n).chain(SortKey::ALL.iter().map(|(n, _)| *n));
+        for name in names {
+            assert!(REPORT_HELP.contains(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn names_what_is_wrong() {
+        for (line, part) in [
+            ("", "no command"),
+            ("repotr d", "`repotr`"),
+            ("--nope", "--nope"),
+            ("report", "directory of the profile is missing"),
+            ("report a b", "`b` is too many"),
+            ("report d --by colour", "--by `colour` is unknown; there are: routine, pe, size, peer"),
+            ("report d --sort size", "--sort `size` is unknown"),
+            ("report d --top 0", "--top `0`"),
+            ("report d --top x", "--top `x`"),
+            ("report d --by", "--by needs a value"),
+            ("report d --color", "--color"),
+            ("report d -x", "-x"),
+        ] {
+            let message = parsed(line).unwrap_err();
+            assert!(message.contains(part), "{line}: {message}");
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! `oshprof`: reports on the profiles that Pellucid records.
+//!
+//! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage.
+#![deny(unsafe_code)]
+
+mod args;
+mod report;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+/// Something could not be read or written.
+const FAILED: u8 = 1;
+/// The command line makes no sense.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    match args::parse(std::env::args_os().skip(1)) {
+        Ok(args::Command::Help(text)) => print(text),
+        Ok(args::Command::Version) => print(concat!("oshprof (Pellucid) ", env!("CARGO_PKG_VERSION"), "\n")),
+        Ok(args::Command::Report(request)) => report::run(&request),
+        Err(message) => {
+            eprintln!("oshprof: {message}\nTry `oshprof --help`.");
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+/// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
+fn print(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("oshprof: standard output: {error}");
+            ExitCode::from(FAILED)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
