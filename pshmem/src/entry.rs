@@ -17,7 +17,10 @@ macro_rules! weak {
         enter!(
             concat!(".weak ", $name, "\n.type ", $name, ", @function\n", $name, ":"),
             concat!(".size ", $name, ", . - ", $name),
-            $op, $imp, $probe, pellucid_profile::arm::ARM
+            $op,
+            $imp,
+            $probe,
+            pellucid_profile::arm::ARM
         )
     };
 }
@@ -34,6 +37,8 @@ macro_rules! enter {
     ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
+            // Reached without a detour in a shared library too.
+            ".hidden {armed}",
             "cmp byte ptr [rip + {armed} + {op}], 0",
             "jne {probe}",
             "jmp {imp}",
@@ -52,6 +57,8 @@ macro_rules! enter {
     ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
+            // Reached without a detour in a shared library too.
+            ".hidden {armed}",
             // x16 and x17 belong to nobody between a call and its target.
             "adrp x16, {armed} + {op}",
             "add x16, x16, :lo12:{armed} + {op}",

@@ -4,7 +4,7 @@
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use pellucid_core::base::Fault;
+use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime::{self, Start};
 use pellucid_profile::recorder::{self, Mark};
 
@@ -25,7 +25,7 @@ pub fn init() -> Result<(), Fault> {
 /// What the runtime found.
 pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Fault> {
     if provided.is_null() {
-        return Err(Fault::Null { arg: "provided", count: 1 });
+        return Err(Fault::from(Cause::Null { arg: "provided", count: 1 }));
     }
     let start = runtime::init_thread(requested)?;
     profile(&start);
@@ -67,7 +67,9 @@ fn profile(start: &Start) {
         return;
     }
     let attached = match start.profile_fd {
-        Some(fd) => recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes),
+        Some(fd) => {
+            recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes)
+        }
         None => recorder::attach_private(start.pe as u32, start.npes as u32).map(drop),
     };
     match attached {

@@ -69,8 +69,12 @@ struct Symbol {
 }
 
 fn symbol_at(address: *const c_void) -> Option<Symbol> {
-    let mut info =
-        libc::Dl_info { dli_fname: ptr::null(), dli_fbase: ptr::null_mut(), dli_sname: ptr::null(), dli_saddr: ptr::null_mut() };
+    let mut info = libc::Dl_info {
+        dli_fname: ptr::null(),
+        dli_fbase: ptr::null_mut(),
+        dli_sname: ptr::null(),
+        dli_saddr: ptr::null_mut(),
+    };
     let mut entry: *mut c_void = ptr::null_mut();
     // SAFETY: both results are ours to write, and any address may be asked for.
     if unsafe { dladdr1(address, &raw mut info, &raw mut entry, SYMBOL_ENTRY) } == 0 {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{SYSTEM, cc, library, scratch, source, succeed};
@@ -18,23 +18,31 @@ void shmem_long_p(long *dest, long value, int pe)
 }
 "#;
 
+/// Shows what only the library sees: linked into it.
+const WINDOW: &str = r#"
+extern unsigned char ARM[] __asm__(ARM_NAME), PARM[] __asm__(PARM_NAME);
+#pragma GCC visibility push(default)
+int armed(int op);
+int parmed(int op);
+int armed(int op) { return ARM[op]; }
+int parmed(int op) { return PARM[op]; }
+"#;
+
 /// Prints where `shmem_long_p` and `shmem_long_g` are armed: at `shmem_X`, at `pshmem_X`.
 const PROGRAM: &str = r#"
 #include <shmem.h>
 #include <stdio.h>
-extern unsigned char ARM[] __asm__(ARM_NAME), PARM[] __asm__(PARM_NAME);
-#ifdef TAKES_ADDRESS
-void (*volatile address)(long *, long, int) = shmem_long_p;
-#endif
+int armed(int op), parmed(int op);
 static long x;
 int main(void)
 {
     shmem_init();
 #ifdef TAKES_ADDRESS
+    void (*volatile address)(long *, long, int) = shmem_long_p;
     address(&x, 1, 0);
 #endif
     shmem_long_p(&x, 2, 0);
-    printf("p %d %d g %d %d x %ld\n", ARM[P], PARM[P], ARM[G], PARM[G], x);
+    printf("p %d %d g %d %d x %ld\n", armed(P), parmed(P), armed(G), parmed(G), x);
     shmem_finalize();
     return 0;
 }
@@ -43,7 +51,7 @@ int main(void)
 const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
 const AT_PSHMEM: &str = "p 0 1 g 1 0 x 2\n";
 
-/// The symbol of a static of the profile: only in this build of the library are those visible.
+/// The symbol of a static of the profile: not exported, but to be found in the archive.
 fn symbol(name: &str) -> String {
     let result = succeed(Command::new("nm").args(["--defined-only", "--format=posix"]).arg(library()));
     let text = String::from_utf8_lossy(&result.stdout).into_owned();
@@ -52,14 +60,23 @@ fn symbol(name: &str) -> String {
     names.next().unwrap_or_else(|| panic!("no symbol of {name}")).to_owned()
 }
 
+/// The object that goes into the library.
+fn window(name: &str) -> PathBuf {
+    let object = scratch(name).with_extension("o");
+    let mut command = cc();
+    for name in ["ARM", "PARM"] {
+        command.arg(format!("-D{name}_NAME=\"{}\"", symbol(name)));
+    }
+    command.args(["-c", "-fPIC", "-fvisibility=hidden"]).arg(source(&format!("{name}.c"), WINDOW));
+    succeed(command.arg("-o").arg(&object));
+    object
+}
+
 /// The compiler, set up for the program.
 fn program() -> Command {
     let mut command = cc();
     let id = |name: &str| op::find(name).unwrap();
     command.arg(format!("-DP={}", id("shmem_long_p"))).arg(format!("-DG={}", id("shmem_long_g")));
-    for name in ["ARM", "PARM"] {
-        command.arg(format!("-D{name}_NAME=\"{}\"", symbol(name)));
-    }
     command
 }
 
@@ -76,10 +93,11 @@ fn output(program: &Path, preload: Option<&Path>) -> String {
 fn static_link() {
     let main = source("tool-static.c", PROGRAM);
     let tool = source("tool-static-tool.c", TOOL);
+    let window = window("tool-static-window");
     let (plain, with_tool) = (scratch("tool-static-plain"), scratch("tool-static-tool"));
-    succeed(program().arg(&main).arg(library()).args(SYSTEM).arg("-o").arg(&plain));
+    succeed(program().arg(&main).arg(&window).arg(library()).args(SYSTEM).arg("-o").arg(&plain));
     assert_eq!(output(&plain, None), AT_SHMEM);
-    succeed(program().arg(&main).arg(&tool).arg(library()).args(SYSTEM).arg("-o").arg(&with_tool));
+    succeed(program().arg(&main).arg(&tool).arg(&window).arg(library()).args(SYSTEM).arg("-o").arg(&with_tool));
     assert_eq!(output(&with_tool, None), AT_PSHMEM);
 }
 
@@ -89,6 +107,7 @@ fn dynamic_link() {
     std::fs::create_dir_all(&folder).unwrap();
     let mut shared = cc();
     shared.args(["-shared", "-Wl,--whole-archive"]).arg(library()).arg("-Wl,--no-whole-archive");
+    shared.arg(window("tool-dynamic-window"));
     succeed(shared.args(SYSTEM).arg("-o").arg(folder.join("libsma.so")));
     let tool = source("tool-dynamic-tool.c", TOOL);
     let preload = folder.join("tool.so");

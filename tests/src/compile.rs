@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::run::Job;
 use crate::{declared, tree};
@@ -81,7 +82,9 @@ impl Build {
             return Ok(target);
         }
         // Two suites may want the same program at once: build aside, then move into place.
-        let partial = folder.join(format!("{}-{}.partial", self.name, std::process::id()));
+        static BUILDS: AtomicUsize = AtomicUsize::new(0);
+        let number = BUILDS.fetch_add(1, Ordering::Relaxed);
+        let partial = folder.join(format!("{}-{}-{number}.partial", self.name, std::process::id()));
         let outcome = Job::new(tree::tool(self.compiler))
             .args(["-O1", "-g", "-Wall", "-Wextra", "-I"])
             .arg(tree::package().join("include"))

@@ -1,1 +1,214 @@
-//! TODO
+//! `oshrun` with programs of the library: output, input, environment, statuses, signals, and what is left behind.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use harness::compile::Build;
+use harness::run::{Job, Outcome};
+use harness::{system, tree};
+
+/// The tests that look at the whole machine run one at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn program() -> PathBuf {
+    Build::program("launcher/say.c").build()
+}
+
+fn say(pes: usize, options: &[&str], arguments: &[&str]) -> Outcome {
+    Job::oshrun(pes).args(options).arg(program()).args(arguments).limit(30).run()
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn every_pe_runs_once() {
+    for pes in [1, 2, 5, 16] {
+        let outcome = say(pes, &[], &["numbers"]).expect_code(0);
+        let mut expected: Vec<String> = (0..pes).map(|pe| format!("PE {pe} of {pes}")).collect();
+        expected.sort();
+        assert_eq!(sorted(&outcome.stdout), expected);
+        assert_eq!(outcome.stderr, "");
+    }
+    // -np is -n, and without it there is one.
+    let job = Job::new(tree::tool("oshrun")).args(["-np", "3"]).arg(program()).arg("numbers");
+    assert_eq!(job.run().expect_code(0).stdout.lines().count(), 3);
+    let job = Job::new(tree::tool("oshrun")).arg(program()).arg("numbers");
+    assert_eq!(job.run().expect_code(0).stdout, "PE 0 of 1\n");
+}
+
+#[test]
+fn arguments_arrive_unchanged() {
+    let outcome = say(1, &[], &["arguments", "a b", "", "-n", "--label", "*", "'\"$x"]).expect_code(0);
+    assert_eq!(outcome.stdout, "[a b][][-n][--label][*]['\"$x]");
+    let job = Job::oshrun(1).arg("--").arg(program()).args(["arguments", "x"]);
+    assert_eq!(job.run().expect_code(0).stdout, "[x]");
+}
+
+#[test]
+fn labels_name_the_pe() {
+    let outcome = say(3, &["--label"], &["numbers"]).expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["[0] PE 0 of 3", "[1] PE 1 of 3", "[2] PE 2 of 3"]);
+}
+
+#[test]
+fn environment_is_passed_on() {
+    let outcome = say(2, &["-x", "FLAVOUR=sour cherry"], &["variable"]).expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["0:sour cherry", "1:sour cherry"]);
+    let job = Job::oshrun(1).args(["-x", "FLAVOUR"]).arg(program()).arg("variable").env("FLAVOUR", "plum");
+    assert_eq!(job.run().expect_code(0).stdout, "0:plum\n");
+    let outcome = say(2, &[], &["pmi"]).expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["0 0 2", "1 1 2"]);
+}
+
+#[test]
+fn pe_0_reads_the_standard_input() {
+    let input: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
+    let bytes = input.len();
+    let outcome = Job::oshrun(3).arg(program()).arg("input").input(input).run().expect_code(0);
+    let expected = [
+        format!("PE 0 read 50000 lines, {bytes} bytes"),
+        "PE 1 read 0 lines, 0 bytes".to_string(),
+        "PE 2 read 0 lines, 0 bytes".to_string(),
+    ];
+    assert_eq!(sorted(&outcome.stdout), expected);
+}
+
+#[test]
+fn lines_stay_whole() {
+    let outcome = say(4, &[], &["lines"]).expect_code(0);
+    for letter in ["a", "b", "c", "d"] {
+        assert_eq!(outcome.stdout.lines().filter(|line| *line == letter.repeat(20)).count(), 300, "{letter}");
+    }
+    assert_eq!(outcome.stdout.lines().count(), 1200);
+    let outcome = say(3, &[], &["big-output"]).expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 60_000);
+    for pe in 0..3 {
+        // In order for each PE.
+        let prefix = format!("PE {pe} line ");
+        let numbers = outcome.stdout.lines().filter_map(|line| line.strip_prefix(&prefix)?.split(' ').next()?.parse::<u32>().ok());
+        assert!(numbers.eq(0..20_000), "the lines of PE {pe}");
+    }
+    let outcome = say(2, &[], &["no-newline"]).expect_code(0);
+    assert!(outcome.stdout.contains("open end 0") && outcome.stdout.contains("open end 1"), "{}", outcome.describe());
+    let outcome = say(1, &[], &["both"]).expect_code(0);
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("to stdout\n", "to stderr\n"));
+}
+
+#[test]
+fn the_status_is_that_of_the_pe_that_failed() {
+    say(3, &[], &["status", "1", "0"]).expect_code(0);
+    for (pe, status) in [("0", 1), ("2", 42), ("1", 255)] {
+        say(3, &[], &["status", pe, &status.to_string()]).expect_code(status);
+    }
+    for (number, pe) in [(6, "0"), (9, "1"), (11, "2"), (15, "1")] {
+        let outcome = say(3, &[], &["signal", pe, &number.to_string()]).expect_code(128 + number);
+        let outcome = outcome.expect_text(&[&format!("PE {pe} of 3"), &format!("signal {number}")]);
+        assert!(outcome.elapsed < Duration::from_secs(5), "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn wrong_options_are_explained() {
+    let oshrun = || Job::new(tree::tool("oshrun")).limit(10);
+    for (arguments, words) in [
+        (vec!["-n", "0", "true"], vec!["-n", "0"]),
+        (vec!["-n", "-3", "true"], vec!["-n", "-3"]),
+        (vec!["-n", "many", "true"], vec!["-n", "many"]),
+        (vec!["-n"], vec!["-n"]),
+        (vec!["-n", "2"], vec!["PROGRAM"]),
+        (vec!["--frobnicate", "true"], vec!["--frobnicate"]),
+        (vec!["--timeout", "soon", "true"], vec!["--timeout", "soon"]),
+        (vec!["--heap", "huge", "true"], vec!["--heap", "huge"]),
+        (vec!["--bind", "socket", "true"], vec!["--bind", "socket"]),
+        (vec!["--profile-dir"], vec!["--profile-dir"]),
+        (vec!["-x"], vec!["-x"]),
+    ] {
+        let outcome = oshrun().args(&arguments).run().expect_failure();
+        assert!(outcome.code() < 126, "{}", outcome.describe());
+        for word in words {
+            assert!(outcome.stderr.contains(word), "the message lacks \"{word}\"\n{}", outcome.describe());
+        }
+    }
+    oshrun().args(["-n", "2", "no-such-program-anywhere"]).run().expect_code(127).expect_text(&["no-such-program-anywhere"]);
+    oshrun().args(["-n", "2", "./no/such/file"]).run().expect_code(127).expect_text(&["./no/such/file"]);
+    oshrun().args(["-n", "2", "/etc/passwd"]).run().expect_code(126).expect_text(&["/etc/passwd"]);
+    for option in ["-h", "--help"] {
+        let outcome = oshrun().arg(option).run().expect_code(0);
+        for word in ["-np", "-x", "--bind", "--label", "--timeout", "--heap", "--profile", "--profile-dir"] {
+            assert!(outcome.stdout.contains(word), "{word} is not in the help text");
+        }
+    }
+}
+
+#[test]
+fn the_heap_option_sets_the_size() {
+    say(2, &["--heap", "8m"], &["heap", "7000000"]).expect_code(0).expect_text(&["fits"]);
+    let outcome = say(2, &["--heap", "2m"], &["heap", "7000000"]).expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["too large", "too large"]);
+}
+
+#[test]
+fn a_time_limit_ends_a_job_that_hangs_and_says_where() {
+    let outcome = say(3, &["--timeout", "1"], &["hang"]).expect_code(124);
+    assert!(outcome.elapsed < Duration::from_secs(5), "{}", outcome.describe());
+    outcome.expect_text(&["PE 0", "shmem_long_wait_until", "PE 1", "PE 2", "shmem_barrier_all"]);
+}
+
+#[test]
+fn nothing_is_left_behind() {
+    let _alone = ALONE.lock();
+    // A program of its own: the other tests run theirs meanwhile.
+    let binary = Build::program("launcher/say.c").named("say-alone").build();
+    let before = (system::shared_names(), ours(&system::temporary_names()));
+    for (arguments, options) in [
+        (vec!["numbers"], vec![]),
+        (vec!["signal", "1", "9"], vec![]),
+        (vec!["signal", "0", "11"], vec![]),
+        (vec!["status", "2", "3"], vec![]),
+        (vec!["hang"], vec!["--timeout", "1"]),
+        (vec!["before-init"], vec![]),
+    ] {
+        Job::oshrun(3).args(&options).arg(&binary).args(&arguments).limit(20).run();
+        let left = system::wait_for_no_process(&binary, Duration::from_secs(2));
+        assert!(left.is_empty(), "after {arguments:?} processes are left: {left:?}");
+    }
+    let after = (system::shared_names(), ours(&system::temporary_names()));
+    assert_eq!(before, after, "names are left in /dev/shm or the folder for temporary files");
+}
+
+/// Names that the library or its tools could have made.
+fn ours(names: &std::collections::BTreeSet<String>) -> Vec<String> {
+    let marks = ["pellucid", "oshrun", "shmem", "sma"];
+    names.iter().filter(|name| marks.iter().any(|mark| name.contains(mark))).cloned().collect()
+}
+
+#[test]
+fn signals_reach_every_pe() {
+    let _alone = ALONE.lock();
+    let binary = Build::program("launcher/say.c").named("say-signals").build();
+    for (number, what) in [(libc::SIGTERM, "sleep"), (libc::SIGINT, "compute"), (libc::SIGHUP, "sleep"), (libc::SIGKILL, "compute")] {
+        let running = Job::oshrun(3).arg(&binary).arg(what).limit(20).start();
+        let up = system::wait_until(Duration::from_secs(10), || system::processes(&binary).len() == 3);
+        assert!(up, "three PEs start");
+        std::thread::sleep(Duration::from_millis(100));
+        assert!(system::signal(running.pid(), number));
+        let left = system::wait_for_no_process(&binary, Duration::from_secs(4));
+        let outcome = running.wait();
+        assert!(left.is_empty(), "signal {number} leaves {left:?}\n{}", outcome.describe());
+        assert_eq!(outcome.code(), 128 + number, "{}", outcome.describe());
+        assert!(outcome.elapsed < Duration::from_secs(10), "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn jobs_run_side_by_side() {
+    let jobs: Vec<_> = (0..6).map(|_| Job::oshrun(3).arg(program()).arg("numbers").limit(30).start()).collect();
+    for job in jobs {
+        assert_eq!(job.wait().expect_code(0).stdout.lines().count(), 3);
+    }
+}

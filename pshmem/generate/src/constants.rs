@@ -90,10 +90,7 @@ pub const SECTIONS: &[Section] = &[
             long("SHMEM_CTX_SESSION_BATCH", 1),
         ],
     },
-    Section {
-        title: "Signal operators (9.8.2)",
-        constants: &[int("SHMEM_SIGNAL_SET", 0), int("SHMEM_SIGNAL_ADD", 1)],
-    },
+    Section { title: "Signal operators (9.8.2)", constants: &[int("SHMEM_SIGNAL_SET", 0), int("SHMEM_SIGNAL_ADD", 1)] },
     Section {
         title: "Comparison operators (9.11)",
         constants: &[

@@ -90,8 +90,7 @@ fn routine(row: &'static Row, element: Option<&'static Type>, ctx: bool) -> Rout
 impl Routine {
     /// Parameters of the Rust signature.
     pub fn rust_params(&self) -> String {
-        let params: Vec<_> =
-            self.params.iter().map(|p| format!("{}: {}", p.name, p.rust(self.element))).collect();
+        let params: Vec<_> = self.params.iter().map(|p| format!("{}: {}", p.name, p.rust(self.element))).collect();
         params.join(", ")
     }
 
@@ -133,8 +132,7 @@ impl Routine {
                 ("PEER", _) if self.ctx => out.push_str("world_pe(m, ctx, pe)"),
                 ("PEER", _) => out.push_str("pe"),
                 ("KERNEL", Some(element)) => {
-                    let (operation, after) =
-                        rest[1..].split_once(')').expect("KERNEL(operation) in the table");
+                    let (operation, after) = rest[1..].split_once(')').expect("KERNEL(operation) in the table");
                     rest = after;
                     out.push_str(&kernel(element, operation));
                 }

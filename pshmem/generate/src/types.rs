@@ -50,8 +50,7 @@ const UCHAR: Type = t("uchar", "unsigned char", "c_uchar", "u8", "unsigned char"
 const USHORT: Type = t("ushort", "unsigned short", "c_ushort", "u16", "unsigned short", 2);
 const UINT: Type = t("uint", "unsigned int", "c_uint", "u32", "unsigned int", 4);
 const ULONG: Type = t("ulong", "unsigned long", "c_ulong", "u64", "unsigned long", 8);
-const ULONGLONG: Type =
-    t("ulonglong", "unsigned long long", "c_ulonglong", "u64", "unsigned long long", 8);
+const ULONGLONG: Type = t("ulonglong", "unsigned long long", "c_ulonglong", "u64", "unsigned long long", 8);
 const INT8: Type = t("int8", "int8_t", "i8", "i8", "signed char", 1);
 const INT16: Type = t("int16", "int16_t", "i16", "i16", "short", 2);
 const INT32: Type = t("int32", "int32_t", "i32", "i32", "int", 4);
@@ -72,13 +71,7 @@ const fn untyped(name: &'static str, bytes: u8) -> Type {
 /// Routines that exist once, whatever their arguments.
 pub const ONCE: &[Type] = &[];
 /// `SIZE` of the sized RMA and put-with-signal routines, in bits.
-pub const SIZES: &[Type] = &[
-    untyped("8", 1),
-    untyped("16", 2),
-    untyped("32", 4),
-    untyped("64", 8),
-    untyped("128", 16),
-];
+pub const SIZES: &[Type] = &[untyped("8", 1), untyped("16", 2), untyped("32", 4), untyped("64", 8), untyped("128", 16)];
 /// `SIZE` of the deprecated active-set collectives, in bits.
 pub const SIZES_32_64: &[Type] = &[untyped("32", 4), untyped("64", 8)];
 /// The `mem` routines: elements are bytes.
@@ -86,18 +79,14 @@ pub const MEM: &[Type] = &[untyped("mem", 1)];
 
 /// Table 5: standard RMA types.
 pub const RMA: &[Type] = &[
-    FLOAT, DOUBLE, LONGDOUBLE, CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, UCHAR, USHORT, UINT, ULONG,
-    ULONGLONG, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE, PTRDIFF,
+    FLOAT, DOUBLE, LONGDOUBLE, CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8,
+    INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE, PTRDIFF,
 ];
 /// Table 6: extended AMO types.
-pub const AMO_EXTENDED: &[Type] = &[
-    FLOAT, DOUBLE, INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE,
-    PTRDIFF,
-];
+pub const AMO_EXTENDED: &[Type] =
+    &[FLOAT, DOUBLE, INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE, PTRDIFF];
 /// Table 7: standard AMO types.
-pub const AMO: &[Type] = &[
-    INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE, PTRDIFF,
-];
+pub const AMO: &[Type] = &[INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE, PTRDIFF];
 /// Table 8: bitwise AMO types.
 pub const AMO_BITWISE: &[Type] = &[UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64];
 /// Deprecated AMOs that fetch, set or swap.
@@ -111,25 +100,21 @@ pub const SYNC_OLD: &[Type] = &[SHORT, USHORT];
 /// Types of the deprecated `shmem_TYPENAME_wait`.
 pub const WAIT_OLD: &[Type] = &[SHORT, INT, LONG, LONGLONG];
 /// Team reductions: AND, OR, XOR.
-pub const REDUCE_BITWISE: &[Type] = &[
-    UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64,
-    SIZE,
-];
+pub const REDUCE_BITWISE: &[Type] =
+    &[UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE];
 /// Team reductions: MAX, MIN.
 pub const REDUCE_ORDERED: &[Type] = &[
-    CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8,
-    INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE,
+    CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64,
+    UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE,
 ];
 /// Team reductions and scans: SUM, PROD.
 pub const REDUCE_ARITHMETIC: &[Type] = &[
-    CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8,
-    INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD,
-    COMPLEXF,
+    CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64,
+    UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD, COMPLEXF,
 ];
 /// Active-set reductions: AND, OR, XOR.
 pub const TO_ALL_BITWISE: &[Type] = &[SHORT, INT, LONG, LONGLONG];
 /// Active-set reductions: MAX, MIN.
 pub const TO_ALL_ORDERED: &[Type] = &[SHORT, INT, LONG, LONGLONG, FLOAT, DOUBLE, LONGDOUBLE];
 /// Active-set reductions: SUM, PROD.
-pub const TO_ALL_ARITHMETIC: &[Type] =
-    &[SHORT, INT, LONG, LONGLONG, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD, COMPLEXF];
+pub const TO_ALL_ARITHMETIC: &[Type] = &[SHORT, INT, LONG, LONGLONG, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD, COMPLEXF];

@@ -72,7 +72,8 @@ fn headers_compile_alone_and_in_any_order() {
 
 #[test]
 fn prototypes_are_those_of_the_specification() {
-    let api = std::fs::read_to_string(format!("{}/../../tests/tables/api-1.6.csv", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let api =
+        std::fs::read_to_string(format!("{}/../../tests/tables/api-1.6.csv", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let groups = expand::expand(expand::ready);
     let emitted: Vec<_> = groups.iter().flat_map(|group| &group.routines).map(|routine| &routine.name).collect();
     let mut text = "#include <pshmem.h>\n#include <complex>\n".to_owned();

@@ -11,7 +11,8 @@ pub fn library() -> PathBuf {
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         name.starts_with("libsma-") && name.ends_with(".a")
     };
-    let built = std::fs::read_dir(test.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).filter(is_library);
+    let built =
+        std::fs::read_dir(test.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path()).filter(is_library);
     built.max_by_key(|path| path.metadata().unwrap().modified().unwrap()).expect("libsma.a next to the tests")
 }
 

@@ -1,6 +1,6 @@
 /* 9.1.4 as tools use it: calls from atexit handlers and destructors, and a second finalize, are harmless.
  * pes: 1 2 4
- * needs: shmem_query_initialized shmem_finalize
+ * needs: shmem_query_initialized shmem_finalize shmem_barrier_all
  */
 #include "check.h"
 
@@ -29,6 +29,8 @@ __attribute__((destructor)) static void last(void) {
     if (!finalized_by_handler) _exit(9);
     int level;
     shmem_query_thread(&level);
+    /* A tool that writes its file now asks who it is. */
+    if (shmem_my_pe() != me || shmem_n_pes() != npes) _exit(8);
     shmem_finalize();
 }
 

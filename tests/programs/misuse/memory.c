@@ -13,12 +13,6 @@ int main(int count, char **arguments) {
     memset(local, 1, 64);
 #define CASE(name) if (strcmp(what, name) == 0)
     CASE("double-free") { shmem_free(block); shmem_free(block); }
-    CASE("double-free-later") {
-        shmem_free(block);
-        shmem_free(other);
-        other = shmem_malloc(1000);
-        shmem_free(block);
-    }
     CASE("inside") shmem_free(block + 16);
     CASE("stack") shmem_free(local);
     CASE("static") shmem_free(fixed);

@@ -21,18 +21,15 @@ int main(int count, char **arguments) {
     CASE("early-wait") { shmem_long_wait_until(fixed, SHMEM_CMP_EQ, 0); return 0; }
     CASE("early-reduce") { return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, fixed + 1, 1); }
     CASE("early-lock") { shmem_set_lock(fixed); return 0; }
-    CASE("late-put") {
-        shmem_init();
-        shmem_finalize();
-        shmem_long_p(fixed, 1, 0);
-        return 0;
-    }
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
     long local[4] = {0}, *private = malloc(64), *heap = shmem_malloc(64), value = 5;
     long *null = NULL;
     /* Kept from the optimizer, which would see the mistakes. */
     __asm__ volatile("" : "+r"(null), "+r"(private));
+    shmem_team_t team;
+    if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0) return 0;
+    shmem_team_destroy(team);
     shmem_barrier_all();
     if (me != npes - 1) {
         shmem_barrier_all();
@@ -75,12 +72,17 @@ int main(int count, char **arguments) {
     CASE("cmp") shmem_long_wait_until(fixed, 4711, 1);
     CASE("cmp-test") return shmem_int_test(&narrow, -3, 1);
     CASE("sig-op") shmem_long_put_signal(fixed, &value, 1, &signal_word, 1, 77, 0);
-    CASE("zero-stride") shmem_long_iput(fixed, &value, 0, 1, 2, 0);
     CASE("short-stride") shmem_long_ibput(fixed, local, 1, 2, 2, 2, 0);
-    CASE("team-sync") return shmem_team_sync(SHMEM_TEAM_INVALID);
     CASE("team-wild") return shmem_team_my_pe((shmem_team_t)(uintptr_t)0x1234560) + 1;
     CASE("ctx-wild") shmem_ctx_long_p((shmem_ctx_t)(uintptr_t)0x1234560, fixed, 1, 0);
     CASE("ctx-invalid") shmem_ctx_long_p(SHMEM_CTX_INVALID, fixed, 1, 0);
+    CASE("ctx-destroyed") {
+        shmem_ctx_t ctx;
+        if (shmem_ctx_create(0, &ctx) != 0) return 0;
+        shmem_ctx_destroy(ctx);
+        shmem_ctx_long_p(ctx, fixed, 1, 0);
+    }
+    CASE("team-destroyed") return shmem_team_my_pe(team) + 1;
     CASE("root") return shmem_long_broadcast(SHMEM_TEAM_WORLD, fixed, heap, 1, npes);
     CASE("segv") *(volatile long *)null = 1;
     shmem_barrier_all();

@@ -44,6 +44,8 @@ pub struct Driver {
     pub results: Results,
     /// Failures so far.
     pub failures: Vec<Failure>,
+    /// What programs that succeeded had to say on standard error: each line once.
+    pub complaints: Vec<String>,
 }
 
 impl Driver {
@@ -59,6 +61,7 @@ impl Driver {
             pes: options.pes,
             results: Results::default(),
             failures: Vec::new(),
+            complaints: Vec::new(),
         };
         let prefix = options.prefix.as_ref().map_or_else(|| root.join("target/pellucid"), PathBuf::from);
         match Library::ours(&prefix) {
@@ -72,6 +75,17 @@ impl Driver {
             }
         }
         driver
+    }
+
+    /// A library that works but complains may not be doing what is measured.
+    fn note_complaints(&mut self, library: &str, lines: &[String]) {
+        for line in lines {
+            let complaint = format!("{library}: {line}");
+            if !self.complaints.contains(&complaint) {
+                eprintln!("oshbench: {complaint}");
+                self.complaints.push(complaint);
+            }
+        }
     }
 
     /// What a reader of the numbers must know.
@@ -191,6 +205,7 @@ impl Driver {
         nothing: Option<&Path>,
     ) -> Result<(), String> {
         let job = job::run(command, TIME_LIMIT)?;
+        self.note_complaints(library, &job.complaints);
         let process = nothing.and_then(|path| job::run(&mut Command::new(path), TIME_LIMIT).ok());
         let measurement = Measurement {
             key: Key { bench: "empty-job".to_owned(), memory: "none".to_owned(), bytes: 0, pes },
@@ -238,6 +253,7 @@ impl Driver {
     /// Runs a program and takes what its lines say.
     fn measure(&mut self, group: &'static Group, library: &'static str, command: &mut Command) -> Result<(), String> {
         let finished = job::run(command, TIME_LIMIT)?;
+        self.note_complaints(library, &finished.complaints);
         let mut taken = 0;
         for text in finished.stdout.lines() {
             match line::parse(text) {

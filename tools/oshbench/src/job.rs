@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 pub struct Finished {
     /// All of standard output.
     pub stdout: String,
+    /// Lines of standard error that are not empty.
+    pub complaints: Vec<String>,
     /// From just before the start to the end of the process.
     pub wall: Duration,
 }
@@ -42,7 +44,12 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Finished, String> {
         return Err(format!("not done after {} s, ended{}", limit.as_secs(), quote(&stderr)));
     };
     if status.success() {
-        Ok(Finished { stdout: String::from_utf8_lossy(&output).into_owned(), wall })
+        let complaints = text(&stderr);
+        Ok(Finished {
+            stdout: String::from_utf8_lossy(&output).into_owned(),
+            complaints: complaints.lines().filter(|l| !l.trim().is_empty()).map(str::to_owned).collect(),
+            wall,
+        })
     } else {
         Err(format!("{status}{}", quote(&stderr)))
     }
@@ -95,9 +102,13 @@ fn end(child: &mut Child) {
 
 /// The last lines of an error output, for a message.
 fn quote(stderr: &Receiver<Vec<u8>>) -> String {
-    // A process left behind may hold the pipe open: then there is nothing to quote.
-    let bytes = stderr.recv_timeout(GRACE).unwrap_or_default();
-    last_lines(&String::from_utf8_lossy(&bytes))
+    last_lines(&text(stderr))
+}
+
+fn text(output: &Receiver<Vec<u8>>) -> String {
+    // A process left behind may hold the pipe open: then there is no text.
+    let bytes = output.recv_timeout(GRACE).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn last_lines(text: &str) -> String {
@@ -119,8 +130,9 @@ mod tests {
 
     #[test]
     fn output_of_a_command_that_succeeds() {
-        let finished = run(&mut shell("echo one; echo two"), Duration::from_secs(30)).unwrap();
+        let finished = run(&mut shell("echo one; echo two; echo oops >&2"), Duration::from_secs(30)).unwrap();
         assert_eq!(finished.stdout, "one\ntwo\n");
+        assert_eq!(finished.complaints, ["oops"]);
     }
 
     #[test]

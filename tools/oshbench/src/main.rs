@@ -55,6 +55,9 @@ fn main() -> ExitCode {
         println!("{}", table::table(&rows));
         println!("{}", table::verdict(&rows));
     }
+    for complaint in &driver.complaints {
+        println!("warning: {complaint}");
+    }
     let mut failed = false;
     for failure in &driver.failures {
         failed |= failure.ours;

@@ -6,10 +6,8 @@ use crate::expand::Expanded;
 /// Both lists.
 pub fn files(groups: &[Expanded]) -> Vec<File> {
     let routines = || groups.iter().flat_map(|group| &group.routines);
-    let names: Vec<_> = routines()
-        .map(|routine| &routine.name)
-        .chain(routines().map(|routine| &routine.profiling_name))
-        .collect();
+    let names: Vec<_> =
+        routines().map(|routine| &routine.name).chain(routines().map(|routine| &routine.profiling_name)).collect();
     let mut map = format!("/* {BY} */\n{{\n  global:\n");
     let mut list = format!("# {BY}\n");
     for name in names {

@@ -22,8 +22,7 @@ pub fn constants() -> File {
     for section in SECTIONS {
         let rows: Vec<_> = section.constants.iter().filter_map(|c| Some((c.name, c.rust()?))).collect();
         for (name, (kind, value)) in rows {
-            write!(text, "\n/// {}.\npub const {name}: {kind} = {value};", section.title)
-                .expect("writing to a string");
+            write!(text, "\n/// {}.\npub const {name}: {kind} = {value};", section.title).expect("writing to a string");
         }
     }
     text.push('\n');

@@ -34,4 +34,3 @@ pub fn files(groups: &[Expanded]) -> Result<Vec<File>, String> {
     files.extend(header::files(groups, &prototypes));
     Ok(files)
 }
-

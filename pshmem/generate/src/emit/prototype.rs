@@ -48,11 +48,8 @@ fn by_hand(name: &str, ret: &str, params: &str) -> String {
 }
 
 fn declarations(source: &std::path::Path) -> Result<Vec<(String, String)>, String> {
-    let bindings = Builder::new()
-        .with_config(config())
-        .with_src(source)
-        .generate()
-        .map_err(|e| format!("cbindgen: {e}"))?;
+    let bindings =
+        Builder::new().with_config(config()).with_src(source).generate().map_err(|e| format!("cbindgen: {e}"))?;
     let mut text = Vec::new();
     bindings.write(&mut text);
     let text = String::from_utf8(text).map_err(|e| format!("cbindgen: {e}"))?;

@@ -56,52 +56,29 @@ const FETCH_INC: Row = Row {
     call: "amo::fetch_inc::<N>(m, CTX, dest.cast(), pe).map(word)",
     ..FETCHING
 };
-const INC: Row = Row {
-    params: "TYPE *dest, int pe",
-    section: "9.7.1.6",
-    call: "amo::inc::<N>(m, CTX, dest.cast(), pe)",
-    ..UPDATE
-};
-const FETCH_ADD: Row = Row {
-    section: "9.7.1.7",
-    call: "amo::fetch_add::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
-    ..FETCHING
-};
-const ADD: Row = Row {
-    section: "9.7.1.8",
-    call: "amo::add::<N>(m, CTX, dest.cast(), word(value), pe)",
-    ..UPDATE
-};
+const INC: Row =
+    Row { params: "TYPE *dest, int pe", section: "9.7.1.6", call: "amo::inc::<N>(m, CTX, dest.cast(), pe)", ..UPDATE };
+const FETCH_ADD: Row =
+    Row { section: "9.7.1.7", call: "amo::fetch_add::<N>(m, CTX, dest.cast(), word(value), pe).map(word)", ..FETCHING };
+const ADD: Row = Row { section: "9.7.1.8", call: "amo::add::<N>(m, CTX, dest.cast(), word(value), pe)", ..UPDATE };
 const FETCH_AND: Row = Row {
     section: "9.7.1.9",
     call: "amo::fetch_and::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const AND: Row = Row {
-    section: "9.7.1.10",
-    call: "amo::and::<N>(m, CTX, dest.cast(), word(value), pe)",
-    ..BITWISE
-};
+const AND: Row = Row { section: "9.7.1.10", call: "amo::and::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 const FETCH_OR: Row = Row {
     section: "9.7.1.11",
     call: "amo::fetch_or::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const OR: Row = Row {
-    section: "9.7.1.12",
-    call: "amo::or::<N>(m, CTX, dest.cast(), word(value), pe)",
-    ..BITWISE
-};
+const OR: Row = Row { section: "9.7.1.12", call: "amo::or::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 const FETCH_XOR: Row = Row {
     section: "9.7.1.13",
     call: "amo::fetch_xor::<N>(m, CTX, dest.cast(), word(value), pe).map(word)",
     ..FETCHING_BITWISE
 };
-const XOR: Row = Row {
-    section: "9.7.1.14",
-    call: "amo::xor::<N>(m, CTX, dest.cast(), word(value), pe)",
-    ..BITWISE
-};
+const XOR: Row = Row { section: "9.7.1.14", call: "amo::xor::<N>(m, CTX, dest.cast(), word(value), pe)", ..BITWISE };
 
 pub const GROUP: Group = Group {
     name: "amo",

@@ -5,8 +5,8 @@ use super::State::Ready;
 use super::Timing::Timed;
 use super::{Group, ROW, Row};
 use crate::types::{
-    MEM, REDUCE_ARITHMETIC, REDUCE_BITWISE, REDUCE_ORDERED, RMA, SIZES_32_64, TO_ALL_ARITHMETIC,
-    TO_ALL_BITWISE, TO_ALL_ORDERED,
+    MEM, REDUCE_ARITHMETIC, REDUCE_BITWISE, REDUCE_ORDERED, RMA, SIZES_32_64, TO_ALL_ARITHMETIC, TO_ALL_BITWISE,
+    TO_ALL_ORDERED,
 };
 
 const BARRIER: Row = Row { class: "Barrier", timing: Timed, ..ROW };
@@ -81,7 +81,12 @@ const TO_ALL: Row = Row {
 pub const GROUP: Group = Group {
     name: "collective",
     title: "Collectives (9.10)",
-    uses: &["pellucid_core::collectives", "pellucid_core::collectives::active", "pellucid_core::collectives::kernel", "crate::shim"],
+    uses: &[
+        "pellucid_core::collectives",
+        "pellucid_core::collectives::active",
+        "pellucid_core::collectives::kernel",
+        "crate::shim",
+    ],
     rows: &[
         Row {
             name: "shmem_barrier_all",
@@ -118,13 +123,7 @@ pub const GROUP: Group = Group {
             call: "active::sync(m, active::set(PE_start, logPE_stride, PE_size, pSync))",
             ..BARRIER
         },
-        Row {
-            name: "shmem_sync_all",
-            section: "9.10.4",
-            call: "collectives::sync_all(m)",
-            state: Ready,
-            ..BARRIER
-        },
+        Row { name: "shmem_sync_all", section: "9.10.4", call: "collectives::sync_all(m)", state: Ready, ..BARRIER },
         Row { name: "shmem_TYPENAME_alltoall", types: RMA, generic: ByType, ..ALLTOALL },
         Row { name: "shmem_alltoallmem", types: MEM, ..ALLTOALL },
         Row {

@@ -22,12 +22,6 @@ pub const GROUP: Group = Group {
     rows: &[
         Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast())", ..LOCK },
         Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast())", ..LOCK },
-        Row {
-            name: "shmem_test_lock",
-            ret: "int",
-            timing: Sampled,
-            call: "locking::test(m, lock.cast())",
-            ..LOCK
-        },
+        Row { name: "shmem_test_lock", ret: "int", timing: Sampled, call: "locking::test(m, lock.cast())", ..LOCK },
     ],
 };

@@ -15,13 +15,8 @@ const MALLOC: Row = Row {
     call: "memory::malloc(size)",
     ..MEMORY
 };
-const FREE: Row = Row {
-    params: "void *ptr",
-    section: "9.3.2",
-    addr: "ptr.addr()",
-    call: "memory::free(ptr)",
-    ..MEMORY
-};
+const FREE: Row =
+    Row { params: "void *ptr", section: "9.3.2", addr: "ptr.addr()", call: "memory::free(ptr)", ..MEMORY };
 const REALLOC: Row = Row {
     ret: "void *",
     params: "void *ptr, size_t size",

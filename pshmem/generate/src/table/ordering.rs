@@ -5,8 +5,7 @@ use super::State::Ready;
 use super::Timing::Sampled;
 use super::{Group, ROW, Row};
 
-const ORDER: Row =
-    Row { forms: WithCtx, class: "Order", timing: Sampled, state: Ready, ..ROW };
+const ORDER: Row = Row { forms: WithCtx, class: "Order", timing: Sampled, state: Ready, ..ROW };
 
 pub const GROUP: Group = Group {
     name: "ordering",

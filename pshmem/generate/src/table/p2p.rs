@@ -8,10 +8,8 @@ use crate::types::{ONCE, SYNC, SYNC_OLD, WAIT_OLD};
 
 const VAR: &str = "TYPE *ivar, int cmp, TYPE cmp_value";
 const VARS: &str = "TYPE *ivars, size_t nelems, const int *status, int cmp, TYPE cmp_value";
-const VARS_SOME: &str =
-    "TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, TYPE cmp_value";
-const VECTOR: &str =
-    "TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *cmp_values";
+const VARS_SOME: &str = "TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, TYPE cmp_value";
+const VECTOR: &str = "TYPE *ivars, size_t nelems, const int *status, int cmp, const TYPE *cmp_values";
 const VECTOR_SOME: &str =
     "TYPE *ivars, size_t nelems, size_t *indices, const int *status, int cmp, const TYPE *cmp_values";
 
@@ -47,7 +45,11 @@ const TEST_MANY: Row = Row { params: VARS, addr: "ivars.addr()", ..TEST };
 pub const GROUP: Group = Group {
     name: "p2p",
     title: "Point-to-point synchronization (9.11)",
-    uses: &["pellucid_core::context::signal", "pellucid_core::context::wait", "crate::generated::constants::SHMEM_CMP_NE"],
+    uses: &[
+        "pellucid_core::context::signal",
+        "pellucid_core::context::wait",
+        "crate::generated::constants::SHMEM_CMP_NE",
+    ],
     rows: &[
         Row { name: "shmem_TYPENAME_wait_until", ..WAIT },
         Row { name: "shmem_TYPENAME_wait_until", types: SYNC_OLD, deprecated: true, ..WAIT },
@@ -67,12 +69,7 @@ pub const GROUP: Group = Group {
             call: "wait::wait_until::<i64>(m, ivar.cast(), SHMEM_CMP_NE, word(cmp_value))",
             ..WAIT_NOT_EQUAL
         },
-        Row {
-            name: "shmem_TYPENAME_wait",
-            params: "TYPE *ivar, TYPE cmp_value",
-            types: WAIT_OLD,
-            ..WAIT_NOT_EQUAL
-        },
+        Row { name: "shmem_TYPENAME_wait", params: "TYPE *ivar, TYPE cmp_value", types: WAIT_OLD, ..WAIT_NOT_EQUAL },
         Row {
             name: "shmem_TYPENAME_wait_until_all",
             section: "9.11.2",

@@ -6,10 +6,8 @@ use super::{Group, ROW, Row};
 
 const SETUP: Row = Row { class: "Setup", timing: Timed, state: Ready, ..ROW };
 const QUERY: Row = Row { class: "Query", timing: Sampled, state: Ready, ..ROW };
-const MY_PE: Row =
-    Row { ret: "int", section: "9.1.2", call: "runtime::my_pe()", ..QUERY };
-const N_PES: Row =
-    Row { ret: "int", section: "9.1.3", call: "runtime::n_pes()", ..QUERY };
+const MY_PE: Row = Row { ret: "int", section: "9.1.2", call: "runtime::my_pe()", ..QUERY };
+const N_PES: Row = Row { ret: "int", section: "9.1.3", call: "runtime::n_pes()", ..QUERY };
 
 pub const GROUP: Group = Group {
     name: "setup",
@@ -80,13 +78,7 @@ pub const GROUP: Group = Group {
             call: "info::version(major, minor)",
             ..QUERY
         },
-        Row {
-            name: "shmem_info_get_name",
-            params: "char *name",
-            section: "9.1.12",
-            call: "info::name(name)",
-            ..QUERY
-        },
+        Row { name: "shmem_info_get_name", params: "char *name", section: "9.1.12", call: "info::name(name)", ..QUERY },
         Row {
             name: "start_pes",
             params: "int npes",

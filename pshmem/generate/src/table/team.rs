@@ -5,8 +5,7 @@ use super::Timing::{Sampled, Timed};
 use super::{Group, ROW, Row};
 
 const QUERY: Row = Row { ret: "int", class: "Query", timing: Sampled, state: Ready, ..ROW };
-const SPLIT: Row =
-    Row { ret: "int", class: "Team", timing: Timed, failed: "r != 0", state: Ready, ..ROW };
+const SPLIT: Row = Row { ret: "int", class: "Team", timing: Timed, failed: "r != 0", state: Ready, ..ROW };
 
 pub const GROUP: Group = Group {
     name: "team",

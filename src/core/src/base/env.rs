@@ -1,6 +1,6 @@
 //! The environment variables of the library, as one table that yields look-up, `SHMEM_INFO` text and near-miss warnings.
 
-use super::Fault;
+use super::{Cause, Fault};
 
 /// One variable.
 pub struct Var {
@@ -70,7 +70,7 @@ pub fn is_set(name: &str) -> bool {
 pub fn symmetric_size() -> Result<u64, Fault> {
     let (name, value) =
         lookup("SYMMETRIC_SIZE").unwrap_or(("SHMEM_SYMMETRIC_SIZE".into(), default_of("SYMMETRIC_SIZE")));
-    super::size::parse(&value).map_err(|reason| Fault::Environment { name, value, reason })
+    super::size::parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason }))
 }
 
 /// Whether `.data` and `.bss` are to be made symmetric.
@@ -83,7 +83,7 @@ fn switch(which: &str) -> Result<bool, Fault> {
     match value.to_ascii_lowercase().as_str() {
         "on" | "1" | "yes" | "true" => Ok(true),
         "off" | "0" | "no" | "false" => Ok(false),
-        _ => Err(Fault::Environment { name, value, reason: "expected on or off" }),
+        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected on or off" })),
     }
 }
 
@@ -93,7 +93,7 @@ pub fn profile_level() -> Result<i32, Fault> {
     if value.eq_ignore_ascii_case("off") {
         return Ok(0);
     }
-    value.parse().map_err(|_| Fault::Environment { name, value, reason: "expected off or a whole number" })
+    value.parse().map_err(|_| Fault::from(Cause::Environment { name, value, reason: "expected off or a whole number" }))
 }
 
 fn default_of(name: &str) -> String {

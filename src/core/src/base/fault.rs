@@ -8,7 +8,7 @@ use std::fmt;
 /// Why a call cannot be carried out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are what the messages below name
-pub enum Fault {
+pub enum Cause {
     /// A routine that needs the library was called before `shmem_init`.
     NotInitialized,
     /// A PE number outside the team or job.
@@ -41,7 +41,7 @@ pub enum Fault {
     Startup(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotInitialized => f.write_str("called before shmem_init"),
@@ -88,6 +88,30 @@ impl fmt::Display for Fault {
     }
 }
 
+/// A [`Cause`], one word wide: results of the hot path stay in registers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault(Box<Cause>);
+
+impl Fault {
+    /// What is wrong.
+    pub fn cause(&self) -> &Cause {
+        &self.0
+    }
+}
+
+impl From<Cause> for Fault {
+    #[cold]
+    fn from(cause: Cause) -> Self {
+        Self(Box::new(cause))
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
 impl std::error::Error for Fault {}
 
 #[cfg(test)]
@@ -96,9 +120,9 @@ mod tests {
 
     #[test]
     fn messages_name_argument_and_value() {
-        let text = Fault::BadPe { arg: "pe", pe: 9, npes: 4 }.to_string();
+        let text = Cause::BadPe { arg: "pe", pe: 9, npes: 4 }.to_string();
         assert_eq!(text, "pe = 9 is not a PE: valid are 0 to 3");
-        let text = Fault::Null { arg: "dest", count: 3 }.to_string();
+        let text = Cause::Null { arg: "dest", count: 3 }.to_string();
         assert_eq!(text, "dest is a null pointer with a count of 3");
     }
 }

@@ -4,4 +4,4 @@ pub mod env;
 pub mod fault;
 pub mod size;
 
-pub use fault::Fault;
+pub use fault::{Cause, Fault};

@@ -3,7 +3,7 @@
 //! The launcher creates it and reads from it how PEs end; the PEs meet in it.
 #![allow(unsafe_code)]
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::os::{cpu, futex, mmap, wait};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -113,7 +113,9 @@ impl Job {
     /// The job file that a launcher handed to this process.
     pub(crate) fn open(fd: OwnedFd) -> Result<Self, Fault> {
         let wrong = |what: &str| {
-            Fault::Startup(format!("the launcher's job file {what}: oshrun and libsma must be of one version"))
+            Fault::from(Cause::Startup(format!(
+                "the launcher's job file {what}: oshrun and libsma must be of one version"
+            )))
         };
         // SAFETY: a zeroed stat is a valid value.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };

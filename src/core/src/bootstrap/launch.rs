@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::job::Job;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::os::{mmap, process};
 use std::os::fd::{OwnedFd, RawFd};
 
@@ -32,21 +32,24 @@ pub fn find() -> Result<Launch, Fault> {
     }
     let fd = number(JOB)?;
     let job_fd = mmap::inherited(fd).ok_or_else(|| {
-        Fault::Startup(format!(
+        Fault::from(Cause::Startup(format!(
             "{JOB}={fd} is not an open descriptor: something between oshrun and this program closed it"
-        ))
+        )))
     })?;
     mmap::close_on_exec(&job_fd);
     let job = Job::open(job_fd)?;
     let pe = number(PE)? as u32;
     let npes = number(NPES)? as u32;
     if pe >= npes || npes != job.npes() {
-        return Err(Fault::Startup(format!("{PE}={pe} and {NPES}={npes} do not fit a job of {} PEs", job.npes())));
+        return Err(Fault::from(Cause::Startup(format!(
+            "{PE}={pe} and {NPES}={npes} do not fit a job of {} PEs",
+            job.npes()
+        ))));
     }
     if let Err(other) = job.pe(pe).claim(process::id()) {
-        return Err(Fault::Startup(format!(
+        return Err(Fault::from(Cause::Startup(format!(
             "PE {pe} is process {other} already: start a further OpenSHMEM program from within a PE with its own oshrun"
-        )));
+        ))));
     }
     let profile = match std::env::var_os(PROFILE) {
         Some(_) => mmap::inherited(number(PROFILE)?),
@@ -66,9 +69,9 @@ pub fn find() -> Result<Launch, Fault> {
 
 fn number(name: &str) -> Result<RawFd, Fault> {
     let value = std::env::var(name).unwrap_or_default();
-    value.parse().ok().filter(|n| *n >= 0).ok_or(Fault::Environment {
+    value.parse().ok().filter(|n| *n >= 0).ok_or(Fault::from(Cause::Environment {
         name: name.into(),
         value,
         reason: "expected a number, set by oshrun",
-    })
+    }))
 }

@@ -8,7 +8,7 @@
 use super::gather::from_me;
 use super::kernel::Kernel;
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::os::wait;
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -50,7 +50,7 @@ const PSYNC_BYTES: usize = 3 * 8;
 fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     w.map.ready()?;
     let ActiveSet { start, log_stride, size, psync } = set;
-    let bad = |arg, value: i32, expected| Err(Fault::BadValue { arg, value: value.into(), expected });
+    let bad = |arg, value: i32, expected| Err(Fault::from(Cause::BadValue { arg, value: value.into(), expected }));
     if !(0..31).contains(&log_stride) {
         return bad("logPE_stride", log_stride, "0 to 30");
     }
@@ -60,7 +60,7 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     }
     let last = i64::from(start) + stride * i64::from(size - 1);
     if start < 0 || last >= i64::from(w.map.npes) {
-        return Err(Fault::BadPe { arg: "last PE of the active set", pe: last, npes: w.map.npes.into() });
+        return Err(Fault::from(Cause::BadPe { arg: "last PE of the active set", pe: last, npes: w.map.npes.into() }));
     }
     w.map.local("pSync", psync, PSYNC_BYTES)?;
     if size == w.map.npes {
@@ -131,7 +131,7 @@ pub fn broadcast(
     root: i32,
 ) -> Result<(), Fault> {
     if root as u32 >= active.size as u32 {
-        return Err(Fault::BadPe { arg: "PE_root", pe: root.into(), npes: active.size.into() });
+        return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: active.size.into() }));
     }
     let Some(set) = check(w, active)? else {
         return team_broadcast::run(w, &w.world, dest, source, bytes, root, false);
@@ -248,10 +248,8 @@ pub fn reduce(
     nreduce: i32,
     kernel: Kernel,
 ) -> Result<(), Fault> {
-    let nreduce = usize::try_from(nreduce).map_err(|_| Fault::BadValue {
-        arg: "nreduce",
-        value: nreduce.into(),
-        expected: "a count of at least 0",
+    let nreduce = usize::try_from(nreduce).map_err(|_| {
+        Fault::from(Cause::BadValue { arg: "nreduce", value: nreduce.into(), expected: "a count of at least 0" })
     })?;
     let Some(set) = check(w, active)? else {
         return team_reduce::reduce(w, Handle::WORLD, dest, source, nreduce, kernel).map(drop);

@@ -3,7 +3,7 @@
 
 use super::gather::from_me;
 use super::post::{INLINE, Kind, Turn, signature};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
 
@@ -85,7 +85,7 @@ pub fn alltoalls(
 /// Bytes from the first to the last of `count` elements that are `stride` elements apart.
 pub(super) fn extent(arg: &'static str, stride: isize, count: usize, elem: usize) -> Result<usize, Fault> {
     if stride < 1 {
-        return Err(Fault::BadValue { arg, value: stride as i64, expected: "a stride of at least 1" });
+        return Err(Fault::from(Cause::BadValue { arg, value: stride as i64, expected: "a stride of at least 1" }));
     }
     Ok((stride as usize).saturating_mul(count - 1).saturating_add(1).saturating_mul(elem))
 }

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::team::algorithm::{Broadcast, FAN};
 use crate::team::area::WORDS;
 use crate::team::{Handle, Team, World};
@@ -36,7 +36,7 @@ pub(super) fn run(
     root_too: bool,
 ) -> Result<(), Fault> {
     if root as u32 >= team.size as u32 {
-        return Err(Fault::BadPe { arg: "PE_root", pe: root.into(), npes: team.size.into() });
+        return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: team.size.into() }));
     }
     if bytes == 0 {
         return Ok(());

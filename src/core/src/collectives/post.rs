@@ -8,7 +8,7 @@
 //! everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
 use super::barrier;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::wait;
 use crate::team::area::{Post, RING, WORDS};
@@ -123,7 +123,7 @@ impl<'w> Turn<'w> {
 
     #[cold]
     fn mismatch(&self, theirs: u64, pe: i32) -> Fault {
-        Fault::Mismatch { mine: show(self.signature), theirs: show(theirs), pe: self.team.world(pe) }
+        Fault::from(Cause::Mismatch { mine: show(self.signature), theirs: show(theirs), pe: self.team.world(pe) })
     }
 
     /// The contribution in a post.

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::Ctx;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 pub use crate::transport::shm::amo::{Amo, AmoInt};
 
@@ -16,7 +16,7 @@ fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> R
 
 #[cold]
 fn misaligned<T>(arg: &'static str, addr: *const T) -> Fault {
-    Fault::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }
+    Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() })
 }
 
 /// Reads a value.

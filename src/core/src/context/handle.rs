@@ -5,7 +5,7 @@
 //! that a stale handle is read safely.
 #![allow(unsafe_code)]
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -64,7 +64,11 @@ impl Ctx {
             return Ok(());
         }
         if self == Self::DEFAULT {
-            return Err(Fault::BadValue { arg: "ctx", value: 1, expected: "a context other than SHMEM_CTX_DEFAULT" });
+            return Err(Fault::from(Cause::BadValue {
+                arg: "ctx",
+                value: 1,
+                expected: "a context other than SHMEM_CTX_DEFAULT",
+            }));
         }
         let context = self.context()?;
         if context.mark.swap(DEAD, Ordering::AcqRel) != LIVE {
@@ -86,7 +90,7 @@ impl Ctx {
 
     #[cold]
     fn bad(self) -> Fault {
-        Fault::BadContext { handle: self.0 as usize }
+        Fault::from(Cause::BadContext { handle: self.0 as usize })
     }
 
     /// The world number of PE `pe` of this context's team.
@@ -101,7 +105,7 @@ impl Ctx {
         if (pe as u32) < context.size as u32 {
             Ok(context.start + context.stride * pe)
         } else {
-            Err(Fault::BadPe { arg: "pe", pe: pe.into(), npes: context.size.into() })
+            Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: context.size.into() }))
         }
     }
 }

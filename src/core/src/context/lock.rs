@@ -5,7 +5,7 @@
 //! from.
 #![allow(unsafe_code)]
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::wait;
 use crate::transport::shm::order;
@@ -20,7 +20,7 @@ struct Lock {
 fn lock(m: &Map, lock: *mut i64) -> Result<Lock, Fault> {
     let at = m.remote("lock", lock, size_of::<i64>(), 0)?;
     if !at.is_aligned() {
-        return Err(Fault::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() });
+        return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() }));
     }
     let halves = at.cast::<u32>();
     let (low, high) = if cfg!(target_endian = "little") { (0, 1) } else { (1, 0) };
@@ -47,7 +47,7 @@ pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
     let whole = lock.whole.load(Ordering::Acquire);
     if whole as u32 == (whole >> 32) as u32 {
-        return Err(Fault::BadValue { arg: "*lock", value: whole as i64, expected: "a lock that is set" });
+        return Err(Fault::from(Cause::BadValue { arg: "*lock", value: whole as i64, expected: "a lock that is set" }));
     }
     order::quiet();
     lock.serving.store((whole as u32).wrapping_add(1), Ordering::Release);

@@ -4,7 +4,7 @@
 #![allow(unsafe_code)]
 
 use super::Ctx;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::shm::copy::copy;
 
@@ -71,5 +71,5 @@ pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fau
 
 #[cold]
 pub(super) fn null(arg: &'static str, count: usize) -> Fault {
-    Fault::Null { arg, count }
+    Fault::from(Cause::Null { arg, count })
 }

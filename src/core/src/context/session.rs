@@ -3,7 +3,7 @@
 //! Shared memory completes every operation at once, so there is nothing to batch; arguments are checked.
 
 use super::Ctx;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 
 /// `shmem_ctx_session_config_t`.
@@ -22,7 +22,7 @@ const TOTAL_OPS: i64 = 1;
 /// Begins a session on a context; on an invalid one there is nothing to do.
 pub fn session_start(m: &Map, ctx: Ctx, options: i64, config: *const SessionConfig, mask: i64) -> Result<(), Fault> {
     live(m, ctx)?;
-    let bad = |arg, value, expected| Err(Fault::BadValue { arg, value, expected });
+    let bad = |arg, value, expected| Err(Fault::from(Cause::BadValue { arg, value, expected }));
     if options & !OPTIONS != 0 {
         return bad("options", options, "0 or SHMEM_CTX_SESSION_BATCH");
     }
@@ -30,7 +30,7 @@ pub fn session_start(m: &Map, ctx: Ctx, options: i64, config: *const SessionConf
         return bad("config_mask", mask, "0 or SHMEM_CTX_SESSION_TOTAL_OPS");
     }
     if mask != 0 && config.is_null() {
-        return Err(Fault::Null { arg: "config", count: 1 });
+        return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
     }
     Ok(())
 }

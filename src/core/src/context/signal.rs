@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::{Ctx, amo, rma, wait};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::shm::order;
 
@@ -32,11 +32,11 @@ pub fn put_signal(
     match sig_op {
         SET => amo::set(m, ctx, sig_addr, signal, pe),
         ADD => amo::add(m, ctx, sig_addr, signal, pe),
-        _ => Err(Fault::BadValue {
+        _ => Err(Fault::from(Cause::BadValue {
             arg: "sig_op",
             value: sig_op.into(),
             expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
-        }),
+        })),
     }
 }
 

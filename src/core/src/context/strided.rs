@@ -3,7 +3,7 @@
 
 use super::Ctx;
 use super::rma::null;
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::shm::strided;
 
@@ -144,7 +144,11 @@ pub fn ibget<T: Copy>(
 fn check_strides(dst: isize, sst: isize, bsize: usize) -> Result<(), Fault> {
     for (arg, stride) in [("dst", dst), ("sst", sst)] {
         if stride < 0 || (stride as usize) < bsize {
-            return Err(Fault::BadValue { arg, value: stride as i64, expected: "a stride of at least bsize elements" });
+            return Err(Fault::from(Cause::BadValue {
+                arg,
+                value: stride as i64,
+                expected: "a stride of at least bsize elements",
+            }));
         }
     }
     Ok(())

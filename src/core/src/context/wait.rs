@@ -4,7 +4,7 @@
 //! there is nobody who could wake a sleeper: waiting is spinning, then yielding, then short naps.
 #![allow(unsafe_code)]
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::{cpu, wait::Backoff};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
@@ -37,11 +37,11 @@ impl Cmp {
             4 => Self::Lt,
             5 => Self::Ge,
             _ => {
-                return Err(Fault::BadValue {
+                return Err(Fault::from(Cause::BadValue {
                     arg: "cmp",
                     value: cmp.into(),
                     expected: "one of SHMEM_CMP_EQ, NE, GT, LE, LT, GE",
-                });
+                }));
             }
         })
     }
@@ -91,7 +91,11 @@ word! {
 #[inline(always)]
 fn check<T>(m: &Map, arg: &'static str, addr: *const T, nelems: usize) -> Result<(), Fault> {
     m.local(arg, addr, super::bytes::<T>(nelems))?;
-    if addr.is_aligned() { Ok(()) } else { Err(Fault::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }) }
+    if addr.is_aligned() {
+        Ok(())
+    } else {
+        Err(Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }))
+    }
 }
 
 /// Waits until one variable compares as asked; gives the value that did.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::allocator::{Allocator, GRANULE, Reject};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A range of symmetric memory that objects are allocated from.
@@ -82,8 +82,8 @@ impl Heap {
 
 fn reject(reason: Reject, addr: usize) -> Fault {
     match reason {
-        Reject::DoubleFree => Fault::DoubleFree { addr },
-        Reject::Foreign => Fault::ForeignPointer { addr },
+        Reject::DoubleFree => Fault::from(Cause::DoubleFree { addr }),
+        Reject::Foreign => Fault::from(Cause::ForeignPointer { addr }),
     }
 }
 
@@ -107,6 +107,6 @@ mod tests {
         assert_eq!(b, c);
         assert!(heap.resize(b as usize, 9000).unwrap().is_null());
         assert_eq!(heap.in_use().1, 1);
-        assert!(matches!(heap.release(3), Err(Fault::ForeignPointer { addr: 3 })));
+        assert_eq!(heap.release(3), Err(Fault::from(Cause::ForeignPointer { addr: 3 })));
     }
 }

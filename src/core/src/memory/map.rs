@@ -3,7 +3,7 @@
 //! The hot path of every transfer. A `Map` is filled in at start-up and only read afterwards; an empty one (before
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 
 /// Distance from an address of this PE to the same object of a peer, by segment.
 #[derive(Debug, Clone, Copy)]
@@ -110,14 +110,14 @@ impl Map {
 
     #[cold]
     fn not_ready(&self) -> Fault {
-        Fault::NotInitialized
+        Fault::from(Cause::NotInitialized)
     }
 
     #[cold]
     fn explain_pe(&self, arg: &'static str, pe: i32) -> Fault {
         match self.ready() {
             Err(fault) => fault,
-            Ok(()) => Fault::BadPe { arg, pe: pe.into(), npes: self.npes.into() },
+            Ok(()) => Fault::from(Cause::BadPe { arg, pe: pe.into(), npes: self.npes.into() }),
         }
     }
 
@@ -129,17 +129,17 @@ impl Map {
             return fault;
         }
         if addr == 0 {
-            return Fault::Null { arg, count: bytes };
+            return Fault::from(Cause::Null { arg, count: bytes });
         }
         for (base, len, segment) in
             [(self.heap_base, self.heap_len, "symmetric heap"), (self.data_base, self.data_len, "static data")]
         {
             let offset = addr.wrapping_sub(base);
             if offset < len {
-                return Fault::PastEnd { arg, addr, bytes, room: len - offset, segment };
+                return Fault::from(Cause::PastEnd { arg, addr, bytes, room: len - offset, segment });
             }
         }
-        Fault::NotSymmetric { arg, addr, bytes }
+        Fault::from(Cause::NotSymmetric { arg, addr, bytes })
     }
 }
 
@@ -164,20 +164,22 @@ mod tests {
     fn both_segments_translate_to_their_last_byte() {
         let peers = [Peer { heap: 0, data: 0 }, Peer { heap: 0x10_0000, data: -0x1000 }];
         let m = map(&peers);
-        let at = |addr: usize, bytes, pe| m.remote("dest", addr as *const u8, bytes, pe).map(|p| p as usize);
+        let at = |addr: usize, bytes, pe| {
+            m.remote("dest", addr as *const u8, bytes, pe).map(|p| p as usize).map_err(|f| f.cause().clone())
+        };
         assert_eq!(at(0x1000, 0x100, 1), Ok(0x10_1000));
         assert_eq!(at(0x10ff, 1, 0), Ok(0x10ff));
         assert_eq!(at(0x907f, 1, 1), Ok(0x807f));
-        assert!(matches!(at(0x10ff, 2, 1), Err(Fault::PastEnd { room: 1, .. })));
-        assert!(matches!(at(0x1000, usize::MAX, 1), Err(Fault::PastEnd { .. })));
-        assert!(matches!(at(0x1100, 1, 1), Err(Fault::NotSymmetric { .. })));
-        assert!(matches!(at(0, 8, 1), Err(Fault::Null { .. })));
-        assert!(matches!(at(0x1000, 8, 2), Err(Fault::BadPe { pe: 2, npes: 2, .. })));
-        assert!(matches!(at(0x1000, 8, -1), Err(Fault::BadPe { .. })));
+        assert!(matches!(at(0x10ff, 2, 1), Err(Cause::PastEnd { room: 1, .. })));
+        assert!(matches!(at(0x1000, usize::MAX, 1), Err(Cause::PastEnd { .. })));
+        assert!(matches!(at(0x1100, 1, 1), Err(Cause::NotSymmetric { .. })));
+        assert!(matches!(at(0, 8, 1), Err(Cause::Null { .. })));
+        assert!(matches!(at(0x1000, 8, 2), Err(Cause::BadPe { pe: 2, npes: 2, .. })));
+        assert!(matches!(at(0x1000, 8, -1), Err(Cause::BadPe { .. })));
     }
 
     #[test]
     fn an_empty_map_says_why() {
-        assert_eq!(Map::EMPTY.remote("dest", 0x1000 as *const u8, 1, 0), Err(Fault::NotInitialized));
+        assert_eq!(Map::EMPTY.remote("dest", 0x1000 as *const u8, 1, 0), Err(Fault::from(Cause::NotInitialized)));
     }
 }

@@ -6,7 +6,7 @@
 
 use super::fork_copy;
 use super::map::{Map, Peer};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use crate::os::elf::{self, Range};
 use crate::os::{cpu, mmap, pagemap};
@@ -69,9 +69,9 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     for other in 0..job.npes() {
         let theirs = job.pe(other).heap();
         if theirs != heap_len as u64 {
-            return Err(Fault::Startup(format!(
+            return Err(Fault::from(Cause::Startup(format!(
                 "SHMEM_SYMMETRIC_SIZE gives {heap_len} bytes here but {theirs} on PE {other}: all PEs need the same"
-            )));
+            ))));
         }
         if data.is_some() && job.pe(other).data() != data_len as u64 {
             notes.push(format!(

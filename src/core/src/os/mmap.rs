@@ -1,7 +1,7 @@
 //! Memory files and mappings.
 #![allow(unsafe_code)]
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// Bytes of a page.
@@ -14,7 +14,7 @@ pub const fn round_up(n: usize, to: usize) -> usize {
 
 /// The fault for the system call that just failed.
 pub fn last_error(what: &'static str) -> Fault {
-    Fault::Os { what, error: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
+    Fault::from(Cause::Os { what, error: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) })
 }
 
 /// A new memory file, inherited by children that are started later.

@@ -1,7 +1,7 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
 use super::{Process, map, state, world};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
 use crate::os::process;
@@ -17,7 +17,7 @@ static LEAVING: AtomicBool = AtomicBool::new(false);
 pub fn finalize() -> Result<bool, Fault> {
     let mut state = state();
     if state.nesting == 0 {
-        return if state.process.is_some() { Ok(false) } else { Err(Fault::NotInitialized) };
+        return if state.process.is_some() { Ok(false) } else { Err(Fault::from(Cause::NotInitialized)) };
     }
     state.nesting -= 1;
     let last = state.nesting == 0;

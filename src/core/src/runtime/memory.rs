@@ -1,7 +1,7 @@
 //! Symmetric allocation with its barriers (Section 9.3), and queries of addresses (Sections 9.1.7 to 9.1.9).
 
 use super::{state, world};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::collectives::{agree, barrier_all};
 use crate::memory::Map;
 use crate::memory::allocator::GRANULE;
@@ -16,7 +16,7 @@ const LINE: usize = 64;
 
 fn heap() -> Result<&'static Heap, Fault> {
     world().map.ready()?;
-    state().process.map(|p| &p.heap).ok_or(Fault::NotInitialized)
+    state().process.map(|p| &p.heap).ok_or(Fault::from(Cause::NotInitialized))
 }
 
 /// Allocates, then waits for all PEs. A size of 0 gives null without a barrier.
@@ -45,7 +45,11 @@ pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
 /// `size` bytes at a multiple of `alignment`, a power of two.
 pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
     if !alignment.is_power_of_two() {
-        return Err(Fault::BadValue { arg: "alignment", value: alignment as i64, expected: "a power of two" });
+        return Err(Fault::from(Cause::BadValue {
+            arg: "alignment",
+            value: alignment as i64,
+            expected: "a power of two",
+        }));
     }
     allocate(size, |heap| heap.allocate(size, alignment))
 }
@@ -53,11 +57,11 @@ pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
 /// `size` bytes for a use that `hints` describe.
 pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> {
     if hints & !HINTS != 0 {
-        return Err(Fault::BadValue {
+        return Err(Fault::from(Cause::BadValue {
             arg: "hints",
             value: hints,
             expected: "0 or SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE",
-        });
+        }));
     }
     match (hints, size.checked_next_multiple_of(LINE)) {
         (0, _) | (_, None) => malloc(size),

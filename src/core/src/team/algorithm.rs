@@ -1,7 +1,7 @@
 //! Which algorithm the collectives of a team use: a table of names, what the environment forces, and what is chosen otherwise.
 
 use super::area::INLINE;
-use crate::base::{Fault, env};
+use crate::base::{Cause, Fault, env};
 
 /// Reductions of this many bytes and more are cut into slices, one a member.
 const SLICED_REDUCE: usize = 4096;
@@ -99,7 +99,7 @@ impl Choice {
     /// Reads `SHMEM_COLLECTIVES`.
     pub fn from_env() -> Result<Self, Fault> {
         let Some((name, value)) = env::lookup("COLLECTIVES") else { return Ok(Self::AUTO) };
-        Self::parse(&value).map_err(|reason| Fault::Environment { name, value, reason })
+        Self::parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason }))
     }
 
     /// Reads `barrier:counter,reduce:tree` or `auto`.

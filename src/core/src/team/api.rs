@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::{Config, Handle, NUM_CONTEXTS, World, context_of, forget_context};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use std::ffi::c_void;
 
@@ -31,7 +31,7 @@ pub fn get_config(w: &World, team: Handle, mask: i64, config: *mut Config) -> Re
     }
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::Null { arg: "config", count: 1 });
+            return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         unsafe { (*config).num_contexts = team.config.num_contexts };
@@ -58,7 +58,7 @@ pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result
         return Ok(std::ptr::null_mut());
     };
     if pe as u32 >= team.size as u32 {
-        return Err(Fault::BadPe { arg: "pe", pe: pe.into(), npes: team.size.into() });
+        return Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: team.size.into() }));
     }
     Ok(w.map.remote("dest", dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
 }
@@ -67,7 +67,7 @@ pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result
 pub fn create_ctx(w: &World, team: Handle, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> {
     w.map.ready()?;
     if ctx.is_null() {
-        return Err(Fault::Null { arg: "ctx", count: 1 });
+        return Err(Fault::from(Cause::Null { arg: "ctx", count: 1 }));
     }
     let (value, status) = match w.team(team)? {
         Some(t) if options & !7 == 0 => (context_of(t, team, options), 0),
@@ -98,7 +98,7 @@ pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
 pub fn ctx_get_team(w: &World, ctx: Ctx, team: *mut Handle) -> Result<i32, Fault> {
     w.map.ready()?;
     if team.is_null() {
-        return Err(Fault::Null { arg: "team", count: 1 });
+        return Err(Fault::from(Cause::Null { arg: "team", count: 1 }));
     }
     let (value, status) = match ctx {
         Ctx::INVALID => (Handle::INVALID, -1),

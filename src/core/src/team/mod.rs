@@ -14,7 +14,7 @@ pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_
 pub use meet::meet;
 pub use split::{destroy, split_2d, split_strided};
 
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
@@ -199,11 +199,11 @@ impl World {
     /// As [`Self::team`], where a team must be given.
     #[inline(always)]
     pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
-        self.team(handle)?.ok_or(Fault::BadTeam { handle: 0 })
+        self.team(handle)?.ok_or(Fault::from(Cause::BadTeam { handle: 0 }))
     }
 
     fn made_team(&self, handle: Handle) -> Result<&Team, Fault> {
-        let bad = Fault::BadTeam { handle: handle.0 as usize };
+        let bad = Fault::from(Cause::BadTeam { handle: handle.0 as usize });
         if (handle.0 as usize) < 4096 || !handle.0.is_aligned() {
             return Err(bad);
         }

@@ -3,7 +3,7 @@
 
 use super::area::{AREA, Area, TEAMS};
 use super::{Config, Handle, LIVE, NUM_CONTEXTS, Team, World};
-use crate::base::Fault;
+use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::segments::INTERNAL;
 use std::sync::PoisonError;
@@ -93,11 +93,11 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
         return Ok(());
     };
     if handle == Handle::WORLD || handle == Handle::SHARED {
-        return Err(Fault::BadValue {
+        return Err(Fault::from(Cause::BadValue {
             arg: "team",
             value: handle.0 as i64,
             expected: "a team that split_strided or split_2d made",
-        });
+        }));
     }
     // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
     super::meet(team, w.map.crowded);
@@ -122,7 +122,7 @@ fn begin(
 ) -> Result<Option<(&Team, Config)>, Fault> {
     w.map.ready()?;
     if new_team.is_null() {
-        return Err(Fault::Null { arg: "new_team", count: 1 });
+        return Err(Fault::from(Cause::Null { arg: "new_team", count: 1 }));
     }
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { new_team.write(Handle::INVALID) };
@@ -135,7 +135,7 @@ fn begin(
     let mut wanted = Config::default();
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::Null { arg: "config", count: 1 });
+            return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         wanted.num_contexts = unsafe { (*config).num_contexts };

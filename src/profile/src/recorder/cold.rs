@@ -18,6 +18,12 @@ use crate::size::size_class;
 const ALL_TIMED: u64 = 32;
 /// Mean number of calls that one sample stands for in the long run.
 const MEAN_GAP: u64 = 128;
+/// A sampled call of this length stands for itself only.
+const LONG_NS: u64 = 100_000;
+/// What a call has to take to pay for timing one more: some 25 ns, which are 1 % of it.
+const NS_PER_CREDIT: u64 = 2500;
+/// Calls that can be paid for in advance.
+const MAX_CREDIT: u32 = 4000;
 
 /// Time now on the slot's clock; never 0.
 #[cold]
@@ -103,32 +109,42 @@ pub(super) fn leave_sample(op: u16, start: u64) {
 }
 
 /// Adds a timed sample and draws when the next one is due.
+///
+/// A call of 100 us or more in a routine of nanoseconds is most often a preemption: taken for a hundred others it would
+/// drown them. It stands for itself; and long calls buy credit, so that where they are not rare, each call is timed.
 pub(super) fn add_sample(slot: &Slot, cell: &Cell, ns: u64) {
     // This call stands for itself and for the calls that were not timed since the last sample.
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
-    let samples = cell.samples.load(Relaxed) + 1;
-    cell.samples.store(samples, Relaxed);
-    bump(&cell.sample_weight, weight);
-    bump(&cell.sample_ns, ns.saturating_mul(weight));
-    let gap = next_gap(&slot.head, samples);
+    let row_number = row(slot, cell);
+    if ns >= LONG_NS {
+        add_exact(slot, cell, row_number, ns);
+    } else {
+        cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
+        bump(&cell.sample_weight, weight);
+        bump(&cell.sample_ns, ns.saturating_mul(weight));
+        let row = slot.row(row_number);
+        bump(&row.latency[bucket(ns)], weight);
+        if ns > row.max_ns.load(Relaxed) {
+            row.max_ns.store(ns, Relaxed);
+        }
+        bump(&row.sample_spread, weight * (weight - 1));
+        let ns = ns as f64;
+        let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * ns * ns;
+        row.sample_ns2.store(ns2.to_bits(), Relaxed);
+    }
+    let gap = next_gap(&slot.head, cell, ns);
     cell.gap.store(gap, Relaxed);
     cell.countdown.store(gap - 1, Relaxed);
-
-    let row = slot.row(row(slot, cell));
-    bump(&row.latency[bucket(ns)], weight);
-    if ns > row.max_ns.load(Relaxed) {
-        row.max_ns.store(ns, Relaxed);
-    }
-    bump(&row.sample_spread, weight * (weight - 1));
-    let ns = ns as f64;
-    let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * ns * ns;
-    row.sample_ns2.store(ns2.to_bits(), Relaxed);
 }
 
-/// Calls until the next sample of an operation with this many: all at first, then ever fewer, at random so that no
-/// pattern of the program falls in step with it.
-fn next_gap(head: &SlotHead, samples: u64) -> u32 {
-    if samples < ALL_TIMED {
+/// Calls until the next sample: one at first and while there is credit, then ever more, at random so that no pattern of
+/// the program falls in step with it.
+fn next_gap(head: &SlotHead, cell: &Cell, ns: u64) -> u32 {
+    let bought = (ns / NS_PER_CREDIT).min(u64::from(MAX_CREDIT)) as u32;
+    let credit = cell.credit.load(Relaxed).saturating_add(bought).min(MAX_CREDIT);
+    cell.credit.store(credit.saturating_sub(1), Relaxed);
+    let samples = cell.samples.load(Relaxed);
+    if samples < ALL_TIMED || credit > 0 {
         return 1;
     }
     // The mean doubles with every eight samples.

@@ -205,7 +205,7 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
     cold::leave_timed(op, start, peer);
 }
 
-/// Adds a call that was timed because each such call is.
+/// Adds a call that was timed and stands for itself only.
 #[inline(always)]
 pub(super) fn add_exact(slot: &Slot, cell: &Cell, row: u32, ns: u64) {
     let row = slot.row(row);

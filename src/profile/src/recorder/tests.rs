@@ -200,6 +200,43 @@ fn samples_estimate_the_total_even_against_a_pattern() {
     assert!((r.mean_ns() - r.total_ns as f64 / (calls + 1) as f64).abs() < 1e-6);
 }
 
+/// Calls of 20 ns of which one in `period` takes `long` ns: what is estimated, and what is true.
+fn with_long_calls(calls: u64, period: u64, long: u64) -> (Routine, u64) {
+    let fixture = Fixture::new();
+    let op = op_with(Timing::Sampled, 0);
+    sampled(op, 1, 0, 8, || ());
+    let slot = tls::slot().unwrap();
+    let cell = slot.cell(op);
+    let mut truth = cell.sample_ns.load(Relaxed);
+    for call in 0..calls {
+        // Spread by a hash, so that neither they nor the samples follow a pattern.
+        let ns = if (call * 0x9e37_79b9) % period == 0 { long } else { 20 };
+        truth += ns;
+        hot::count(slot, cell, 1, 8);
+        if hot::enter_sampled(slot, cell, op, 1) != 0 {
+            cold::add_sample(slot, cell, ns);
+        }
+    }
+    (routine(&fixture.pe(), op).clone(), truth)
+}
+
+#[test]
+fn a_preempted_call_does_not_stand_for_others() {
+    // One call in ten thousand takes 4 ms. One of them in 128 is seen; its time must not be counted 128 times.
+    let (r, truth) = with_long_calls(400_000, 9_973, 4_000_000);
+    assert!(r.total_ns < truth, "{} estimated, {truth} true", r.total_ns);
+    assert!(r.total_ns >= 400_000 * 20);
+    assert!(r.timed_calls < 400_000 / 4);
+}
+
+#[test]
+fn where_long_calls_are_not_rare_each_call_is_timed() {
+    let (r, truth) = with_long_calls(100_000, 101, 1_000_000);
+    assert!(r.total_ns.abs_diff(truth) < truth / 50, "{} estimated, {truth} true", r.total_ns);
+    let (r, truth) = with_long_calls(1000, 1, 5_000);
+    assert_eq!((r.total_ns, r.timed_calls, r.estimated), (truth, 1001, false));
+}
+
 #[test]
 fn a_killed_pe_leaves_its_numbers_and_where_it_was() {
     let fixture = Fixture::new();

@@ -211,11 +211,11 @@ pub struct Cell {
     pub gap: AtomicU32,
     /// Number of the row, [`ROW_NONE`] or [`ROW_OVERFLOW`].
     pub row: AtomicU32,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU32,
+    /// Coming calls that may each be timed, because the calls before them were long.
+    pub credit: AtomicU32,
     /// Calls that reported failure.
     pub errors: AtomicU64,
-    /// Calls that were timed because each such call is.
+    /// Calls that were timed and stand for themselves only.
     pub exact_calls: AtomicU64,
     /// Their time in nanoseconds.
     pub exact_ns: AtomicU64,
