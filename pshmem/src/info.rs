@@ -13,10 +13,10 @@ const _: () = assert!(SHMEM_VENDOR_STRING.count_bytes() < SHMEM_MAX_NAME_LEN as 
 /// Writes through a pointer that the program gave.
 ///
 /// # Errors
-/// [`Fault::from(Cause::Null)`] with the name of the argument.
+/// [`Cause::Null`] with the name of the argument.
 fn answer<T>(arg: &'static str, at: *mut T, value: T) -> Result<(), Fault> {
     if at.is_null() {
-        return Err(Fault::from(Cause::Null { arg, count: 1 }));
+        return Err(Fault::from(Cause::Null { arg, bytes: size_of::<i32>() }));
     }
     // SAFETY: the specification asks for a pointer to an object of this type; null, the one value that can be told
     // from outside, was ruled out.
@@ -27,7 +27,7 @@ fn answer<T>(arg: &'static str, at: *mut T, value: T) -> Result<(), Fault> {
 /// 9.1.5: 1 between the first initialization and the last finalization, else 0.
 ///
 /// # Errors
-/// [`Fault::from(Cause::Null)`].
+/// [`Cause::Null`].
 pub fn initialized(initialized: *mut c_int) -> Result<(), Fault> {
     answer("initialized", initialized, c_int::from(runtime::query_initialized()))
 }
@@ -35,7 +35,7 @@ pub fn initialized(initialized: *mut c_int) -> Result<(), Fault> {
 /// 9.2.2: the thread level in force.
 ///
 /// # Errors
-/// [`Fault::from(Cause::Null)`].
+/// [`Cause::Null`].
 pub fn thread(provided: *mut c_int) -> Result<(), Fault> {
     answer("provided", provided, runtime::query_thread())
 }
@@ -43,7 +43,7 @@ pub fn thread(provided: *mut c_int) -> Result<(), Fault> {
 /// 9.1.11: the version of the specification.
 ///
 /// # Errors
-/// [`Fault::from(Cause::Null)`].
+/// [`Cause::Null`].
 pub fn version(major: *mut c_int, minor: *mut c_int) -> Result<(), Fault> {
     answer("major", major, SHMEM_MAJOR_VERSION)?;
     answer("minor", minor, SHMEM_MINOR_VERSION)
@@ -52,7 +52,7 @@ pub fn version(major: *mut c_int, minor: *mut c_int) -> Result<(), Fault> {
 /// 9.1.12: `SHMEM_VENDOR_STRING` with its terminating null, into a buffer of `SHMEM_MAX_NAME_LEN` bytes.
 ///
 /// # Errors
-/// [`Fault::from(Cause::Null)`].
+/// [`Cause::Null`].
 pub fn name(name: *mut c_char) -> Result<(), Fault> {
     let mut text = [0; SHMEM_MAX_NAME_LEN as usize];
     for (to, from) in text.iter_mut().zip(SHMEM_VENDOR_STRING.to_bytes()) {

@@ -25,7 +25,7 @@ pub fn init() -> Result<(), Fault> {
 /// What the runtime found.
 pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Fault> {
     if provided.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "provided", count: 1 }));
+        return Err(Fault::from(Cause::Null { arg: "provided", bytes: size_of::<i32>() }));
     }
     let start = runtime::init_thread(requested)?;
     profile(&start);

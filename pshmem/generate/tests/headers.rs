@@ -1,5 +1,6 @@
 //! The headers under every language standard, and what they declare against the tables of the specification.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::process::Command;
@@ -30,21 +31,19 @@ fn write(name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Compiles without a single warning and returns the assembly.
-fn compile(compiler: &str, standard: &str, options: &[&str], source: &PathBuf) -> String {
+/// Compiles without a single warning.
+fn compile(compiler: &str, standard: &str, source: &PathBuf) {
     let result = Command::new(compiler)
         .arg(format!("-std={standard}"))
         .args(WARNINGS)
-        .args(options)
         .arg(format!("-I{}", include()))
-        .args(["-S", "-o", "-"])
+        .arg("-fsyntax-only")
         .arg(source)
         .output()
         .unwrap();
     let errors = String::from_utf8_lossy(&result.stderr);
     let first: Vec<_> = errors.lines().take(12).collect();
     assert!(result.status.success(), "{compiler} -std={standard} {}:\n{}", source.display(), first.join("\n"));
-    String::from_utf8(result.stdout).unwrap()
 }
 
 #[test]
@@ -59,13 +58,15 @@ fn headers_compile_alone_and_in_any_order() {
         shmem_team_config_t team = {1}; shmem_ctx_session_config_t session = {SIZE_MAX};\n\
         size_t most = SIZE_MAX; long psync[SHMEM_SYNC_SIZE] = {SHMEM_SYNC_VALUE};\n\
         #if SHMEM_MAJOR_VERSION != 1 || SHMEM_MINOR_VERSION != 6\n#error version\n#endif\n";
-    let mut sources = alone;
-    sources.extend([together, nested.to_owned(), handles.to_owned()]);
-    for (index, text) in sources.iter().enumerate() {
+    // Every header by itself under one standard of each language, all of them together under every standard.
+    let mut sources: Vec<_> = alone.into_iter().map(|text| (text, &C[1..2], &CXX[2..3])).collect();
+    sources.push((nested.to_owned(), &C[1..2], &CXX[2..3]));
+    sources.extend([together, handles.to_owned()].map(|text| (text, &C[..], &CXX[..])));
+    for (index, (text, c_standards, cxx_standards)) in sources.iter().enumerate() {
         let (c, cxx) = (write(&format!("alone{index}.c"), text), write(&format!("alone{index}.cc"), text));
         for (gcc, gxx) in compilers() {
-            C.iter().for_each(|standard| drop(compile(gcc, standard, &[], &c)));
-            CXX.iter().for_each(|standard| drop(compile(gxx, standard, &[], &cxx)));
+            c_standards.iter().for_each(|standard| compile(gcc, standard, &c));
+            cxx_standards.iter().for_each(|standard| compile(gxx, standard, &cxx));
         }
     }
 }
@@ -92,8 +93,44 @@ fn prototypes_are_those_of_the_specification() {
     let (c, cxx) = (write("prototypes.c", &c), write("prototypes.cc", &cxx));
     for (gcc, gxx) in compilers() {
         for standard in ["c99", "c11"] {
-            compile(gcc, standard, &[], &c);
+            compile(gcc, standard, &c);
         }
-        compile(gxx, "c++17", &[], &cxx);
+        compile(gxx, "c++17", &cxx);
+    }
+}
+
+/// Section 5: besides the names of the specification only those with one prefix of the implementation's own.
+#[test]
+fn headers_hold_no_other_names() {
+    let table = |name: &str| {
+        let path = format!("{}/../../tests/tables/{name}", env!("CARGO_MANIFEST_DIR"));
+        Table::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
+    };
+    let mut known = HashSet::new();
+    for (file, columns) in [
+        ("api-1.6.csv", &["name", "pshmem_name"][..]),
+        ("generics-1.6.csv", &["macro"]),
+        ("constants-1.6.csv", &["name"]),
+    ] {
+        for row in table(file).rows() {
+            known.extend(columns.iter().map(|column| row.get(column).to_owned()));
+        }
+    }
+    for header in ["shmem.h", "pshmem.h", "shmemx.h"] {
+        let text = std::fs::read_to_string(format!("{}/{header}", include())).unwrap();
+        for line in text.lines().filter(|line| !line.ends_with('{')) {
+            let declared = match line.strip_prefix("#define ") {
+                Some(rest) => rest.split([' ', '(']).next(),
+                None if line.ends_with(");") => line.split('(').next().and_then(|head| head.rsplit([' ', '*']).next()),
+                None => line
+                    .strip_prefix("} ")
+                    .or(line.strip_prefix("typedef struct "))
+                    .map(|rest| rest.trim_end_matches(';').rsplit([' ', '*']).next().unwrap_or(rest)),
+            };
+            let Some(name) = declared else { continue };
+            let own = ["pellucid_", "PELLUCID_"].iter().any(|prefix| name.starts_with(prefix));
+            let extension = header == "shmemx.h" && name.starts_with("SHMEMX_");
+            assert!(own || extension || known.contains(name), "{header}: {name}");
+        }
     }
 }

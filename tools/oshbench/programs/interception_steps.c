@@ -1,6 +1,9 @@
 /*
  * Instructions of one call, counted exactly: a tracer runs the calls one machine instruction at a time. It needs no
  * hardware counters, which virtual machines often lack. Runs as a single PE, without a launcher.
+ *
+ * The least of several calls counts: at level 1 that is a call that is not sampled. A mean would say nothing about
+ * samples, since a recorder that times long calls more often sees every traced call as a long one.
  */
 #define _GNU_SOURCE
 
@@ -16,53 +19,53 @@
 
 #include <pshmem.h>
 
-#define FEW_CALLS 16    /* the same every time: off, and pshmem */
-#define WARM_UP 4096    /* what the profile sets up at its first samples is not part of a call */
-#define MANY_CALLS 1024 /* a sample now and then: the mean needs many */
+#define COUNTED 32
+#define WARM_UP 4096 /* at full speed: what the library and the profile set up at first is not part of a call */
 
-enum { VARIANTS = 3, ROWS = 16 };
+enum { PSHMEM, OFF, ON, EMPTY, VARIANTS };
+enum { ROWS = 16 };
 
 /* Shared by the tracer and the traced. */
 struct shared {
-    volatile int counting; /* 1 while calls run */
-    volatile double *volatile result; /* where the count goes; the page is at one address in both processes */
-    long calls[ROWS];                 /* at level 1 */
-    volatile double steps[ROWS][VARIANTS]; /* of all calls: pshmem, off, level 1 */
-    volatile double empty[ROWS][VARIANTS]; /* of as many rounds of an empty loop */
+    volatile int inside;  /* 1 while a call runs */
+    volatile int stepped; /* 1 from the first call to be counted to the last */
+    volatile int row, variant;
+    long steps[ROWS][VARIANTS]; /* of the shortest call */
 };
 static struct shared *shared;
 
-/* The tracer is waiting for this stop, and steps from here to the end of the calls. */
-#define COUNT_STEPS(into, calls_, body)           \
+/* The tracer waits for the stop, and steps from there through all the calls. */
+#define COUNT_STEPS(row_, variant_, body)         \
     do {                                          \
-        for (int w_ = 0; w_ < WARM_UP; w_++)      \
-            body;                                 \
-        shared->result = &(into);                 \
-        raise(SIGSTOP);                           \
-        shared->counting = 1;                     \
-        for (long i_ = 0; i_ < (calls_); i_++) {  \
+        for (int w_ = 0; w_ < WARM_UP; w_++) {    \
             body;                                 \
             KEEP();                               \
         }                                         \
-        shared->counting = 0;                     \
+        shared->row = (row_);                     \
+        shared->variant = (variant_);             \
+        shared->stepped = 1;                      \
+        raise(SIGSTOP);                           \
+        for (int i_ = 0; i_ < COUNTED; i_++) {    \
+            shared->inside = 1;                   \
+            body;                                 \
+            KEEP();                               \
+            shared->inside = 0;                   \
+        }                                         \
+        shared->stepped = 0;                      \
     } while (0)
 
-#define STEPS_OF(name, bytes, level, call)                                             \
-    do {                                                                               \
-        /* Where every call is timed, all are alike; where a sample is, a mean is needed. */ \
-        const long calls = strcmp(level, "timed") == 0 ? FEW_CALLS : many;             \
-        shmem_pcontrol(0);                                                             \
-        COUNT_STEPS(shared->empty[row][0], FEW_CALLS, );                               \
-        COUNT_STEPS(shared->steps[row][0], FEW_CALLS, pshmem_##call);                  \
-        COUNT_STEPS(shared->steps[row][1], FEW_CALLS, shmem_##call);                   \
-        shmem_pcontrol(1);                                                             \
-        COUNT_STEPS(shared->empty[row][2], calls, );                                   \
-        COUNT_STEPS(shared->steps[row][2], calls, shmem_##call);                       \
-        shared->calls[row] = calls;                                                    \
-        row++;                                                                         \
+#define STEPS_OF(name, bytes, level, call)                \
+    do {                                                  \
+        shmem_pcontrol(0);                                \
+        COUNT_STEPS(row, PSHMEM, pshmem_##call);          \
+        COUNT_STEPS(row, OFF, shmem_##call);              \
+        shmem_pcontrol(1);                                \
+        COUNT_STEPS(row, ON, shmem_##call);               \
+        COUNT_STEPS(row, EMPTY, );                        \
+        row++;                                            \
     } while (0);
 
-static int traced(long many)
+static int traced(void)
 {
     ptrace(PTRACE_TRACEME, 0, NULL, NULL);
     raise(SIGSTOP);
@@ -84,7 +87,7 @@ static int trace(pid_t child)
     if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
         return -1;
     long steps = 0;
-    int stepping = 0, begun = 0, deliver = 0;
+    int stepping = 0, deliver = 0;
     for (;;) {
         if (ptrace(stepping ? PTRACE_SINGLESTEP : PTRACE_CONT, child, NULL, (void *)(long)deliver) != 0)
             return -1;
@@ -94,22 +97,19 @@ static int trace(pid_t child)
             return WEXITSTATUS(status);
         if (WIFSIGNALED(status))
             return 128 + WTERMSIG(status);
-        deliver = 0;
         int signal = WSTOPSIG(status);
-        if (signal == SIGSTOP) {
-            stepping = 1;
-            begun = 0;
+        deliver = signal != SIGSTOP && signal != SIGTRAP ? signal : 0;
+        if (signal == SIGSTOP)
             steps = 0;
-        } else if (signal == SIGTRAP && stepping) {
-            if (shared->counting) {
-                begun = 1;
-                steps++;
-            } else if (begun) {
-                *shared->result = (double)steps;
-                stepping = 0;
-            }
-        } else {
-            deliver = signal;
+        stepping = shared->stepped;
+        if (signal != SIGTRAP)
+            continue;
+        if (shared->inside) {
+            steps++;
+        } else if (steps > 0) {
+            long *least = &shared->steps[shared->row][shared->variant];
+            *least = *least == 0 || steps < *least ? steps : *least;
+            steps = 0;
         }
     }
 }
@@ -117,20 +117,18 @@ static int trace(pid_t child)
 static void print_steps(const char *name, const char *level, size_t bytes)
 {
     static int row;
-    volatile double *steps = shared->steps[row], *empty = shared->empty[row];
-    double pshmem = (steps[0] - empty[0]) / FEW_CALLS;
-    printf("oshbench bench=%s/off memory=heap bytes=%zu instructions=%.1f limit_instructions=%.1f\n", name, bytes,
-           (steps[1] - empty[0]) / FEW_CALLS, pshmem);
-    printf("oshbench bench=%s/%s memory=heap bytes=%zu instructions=%.1f limit_instructions=%.1f\n", name, level, bytes,
-           (steps[2] - empty[2]) / (double)shared->calls[row], pshmem);
-    row++;
+    const long *steps = shared->steps[row++];
+    const char *const levels[] = {[OFF] = "off", [ON] = level};
+    for (int variant = OFF; variant <= ON; variant++)
+        printf("oshbench bench=%s/%s memory=heap bytes=%zu instructions=%ld limit_instructions=%ld\n", name, levels[variant],
+               bytes, steps[variant] - steps[EMPTY], steps[PSHMEM] - steps[EMPTY]);
 }
 
 #define PRINT_STEPS(name, bytes, level, call) print_steps(#name, level, bytes);
 
 int main(int argc, char **argv)
 {
-    long many = quick_asked(argc, argv) ? MANY_CALLS / 4 : MANY_CALLS;
+    quick_asked(argc, argv);
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) {
         perror("mmap");
@@ -144,7 +142,7 @@ int main(int argc, char **argv)
 
     pid_t child = fork();
     if (child == 0)
-        return traced(many);
+        return traced();
     if (child < 0) {
         perror("fork");
         return 1;

@@ -75,7 +75,7 @@ fn cells(row: &Row, target: Option<&Target>) -> [String; COLUMNS] {
         (Some((name, ns)), _) => format!("{} {name}", time(*ns)),
         (None, _) => dash(),
     };
-    let instructions = row.instructions.map_or_else(String::new, |(ours, theirs)| format!("{ours:.1} / {theirs:.1}"));
+    let instructions = row.instructions.map_or_else(String::new, |(ours, theirs)| format!("{ours:.0} / {theirs:.0}"));
     [
         key.bench.clone(),
         if key.memory == "none" { dash() } else { key.memory.clone() },

@@ -18,7 +18,7 @@ pub enum Cause {
     /// An object that begins in a symmetric segment and runs past its end.
     PastEnd { arg: &'static str, addr: usize, bytes: usize, room: usize, segment: &'static str },
     /// A null pointer where data is to be moved.
-    Null { arg: &'static str, count: usize },
+    Null { arg: &'static str, bytes: usize },
     /// An argument outside its set of values.
     BadValue { arg: &'static str, value: i64, expected: &'static str },
     /// A context handle that names no live context.
@@ -58,8 +58,8 @@ impl fmt::Display for Cause {
                 f,
                 "{arg} = {addr:#x}: {bytes} bytes run past the end of the {segment}, which has {room} bytes from there"
             ),
-            Self::Null { arg, count } => {
-                write!(f, "{arg} is a null pointer with a count of {count}")
+            Self::Null { arg, bytes } => {
+                write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved")
             }
             Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
             Self::BadContext { handle } => {
@@ -122,7 +122,7 @@ mod tests {
     fn messages_name_argument_and_value() {
         let text = Cause::BadPe { arg: "pe", pe: 9, npes: 4 }.to_string();
         assert_eq!(text, "pe = 9 is not a PE: valid are 0 to 3");
-        let text = Cause::Null { arg: "dest", count: 3 }.to_string();
-        assert_eq!(text, "dest is a null pointer with a count of 3");
+        let text = Cause::Null { arg: "dest", bytes: 24 }.to_string();
+        assert_eq!(text, "dest is a null pointer where 24 bytes are to be moved");
     }
 }

@@ -3,5 +3,6 @@
 pub mod env;
 pub mod fault;
 pub mod size;
+pub mod slab;
 
 pub use fault::{Cause, Fault};

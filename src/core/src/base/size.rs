@@ -5,7 +5,7 @@
 /// Errors: the text does not begin with a non-negative number, or the size does not fit 63 bits.
 pub fn parse(text: &str) -> Result<u64, &'static str> {
     let text = text.trim();
-    let end = text.bytes().take_while(|b| b.is_ascii_digit() || *b == b'.').count();
+    let end = number_length(text.as_bytes());
     let (number, rest) = text.split_at(end);
     if !number.bytes().any(|b| b.is_ascii_digit()) {
         return Err("expected a non-negative number with an optional suffix k, m, g or t");
@@ -25,6 +25,20 @@ pub fn parse(text: &str) -> Result<u64, &'static str> {
     let fraction: f64 = number.parse().map_err(|_| "not a number: more than one decimal point, or too many digits")?;
     let bytes = fraction * f64::from(1u32 << (shift / 2)) * f64::from(1u32 << (shift - shift / 2));
     if bytes < 9.2e18 { Ok(bytes as u64) } else { Err(TOO_LARGE) }
+}
+
+/// Bytes of the number that a text begins with: digits, a decimal point, an exponent.
+fn number_length(text: &[u8]) -> usize {
+    let digits = |from: usize| text[from..].iter().take_while(|b| b.is_ascii_digit()).count();
+    let mantissa = text.iter().take_while(|b| b.is_ascii_digit() || **b == b'.').count();
+    if !matches!(text.get(mantissa), Some(b'e' | b'E')) {
+        return mantissa;
+    }
+    let sign = usize::from(matches!(text.get(mantissa + 1), Some(b'+' | b'-')));
+    match digits((mantissa + 1 + sign).min(text.len())) {
+        0 => mantissa,
+        exponent => mantissa + 1 + sign + exponent,
+    }
 }
 
 /// Writes bytes with the largest binary suffix that divides them, as [`parse`] reads them.
@@ -53,10 +67,24 @@ mod tests {
             (".25k", 256),
             ("64MB", 64 << 20),
             (" 3K ", 3072),
+            ("1e6", 1_000_000),
+            ("2.5e-1k", 256),
         ] {
             assert_eq!(parse(text), Ok(bytes), "{text}");
         }
-        for bad in ["", "x", "-1", "1q", "1.2.3k", ".", "99999999999999999999", "9000000000000000000T", "16777216T"] {
+        for bad in [
+            "",
+            "x",
+            "-1",
+            "1q",
+            "1e",
+            "e5",
+            "1.2.3k",
+            ".",
+            "99999999999999999999",
+            "9000000000000000000T",
+            "16777216T",
+        ] {
             assert!(parse(bad).is_err(), "{bad}");
         }
         assert_eq!(show(3 << 20), "3M");

@@ -95,7 +95,7 @@ combine! {
 #[inline(always)]
 fn deliver<T>(fetch: *mut T, value: T) -> Result<(), Fault> {
     if fetch.is_null() {
-        return Err(super::rma::null("fetch", 1));
+        return Err(super::rma::null("fetch", size_of::<T>()));
     }
     // SAFETY: the caller vouches for `fetch`, as for any result pointer of C.
     unsafe { fetch.write_unaligned(value) };

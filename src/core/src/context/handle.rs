@@ -1,28 +1,24 @@
 //! Context handles (Section 9.5).
 //!
-//! On shared memory every operation is complete at once, so a context carries no queue: it is a team, its options and a
-//! mark by which a stale handle is recognized. Contexts that were destroyed are kept for reuse and never unmapped, so
-//! that a stale handle is read safely.
-#![allow(unsafe_code)]
+//! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options.
 
+use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-const LIVE: u64 = u64::from_le_bytes(*b"PLCDctx+");
-const DEAD: u64 = u64::from_le_bytes(*b"PLCDctx-");
+/// Contexts that can live at a time.
+const CONTEXTS: usize = 16384;
+
+static SLAB: Slab<Context, CONTEXTS> = Slab::new();
 
 /// `shmem_ctx_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Ctx(*mut Context);
+pub struct Ctx(usize);
 
 /// A context that a program created.
 #[derive(Debug)]
-#[repr(C)]
 pub struct Context {
-    mark: AtomicU64,
     /// PE numbers given with this context are `start + stride * pe` in the world.
     start: i32,
     stride: i32,
@@ -32,65 +28,40 @@ pub struct Context {
     team: usize,
 }
 
-/// Contexts to be used again.
-static SPARE: Mutex<Vec<usize>> = Mutex::new(Vec::new());
-
 impl Ctx {
     /// `SHMEM_CTX_INVALID`.
-    pub const INVALID: Self = Self(std::ptr::null_mut());
+    pub const INVALID: Self = Self(0);
     /// `SHMEM_CTX_DEFAULT`: the world team's, there from `shmem_init` to the last `shmem_finalize`.
-    pub const DEFAULT: Self = Self(std::ptr::without_provenance_mut(1));
+    pub const DEFAULT: Self = Self(1);
 
     /// A new context for PEs `start + stride * i` of the world, 0 <= i < `size`. `team`: the handle it is to report.
-    pub fn create(start: i32, stride: i32, size: i32, options: i64, team: usize) -> Self {
-        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let at = spare
-            .map_or_else(|| Box::into_raw(Box::<Context>::new_zeroed()).cast::<Context>(), |at| at as *mut Context);
-        // SAFETY: `at` came from Box and is not in use: it is new, or it was on the spare list.
-        unsafe {
-            (*at).start = start;
-            (*at).stride = stride;
-            (*at).size = size;
-            (*at).options = options;
-            (*at).team = team;
-            (*at).mark.store(LIVE, Ordering::Release);
-        }
-        Self(at)
+    /// `None` where too many live.
+    pub fn create(start: i32, stride: i32, size: i32, options: i64, team: usize) -> Option<Self> {
+        SLAB.insert(Context { start, stride, size, options, team }).map(Self)
     }
 
     /// Ends a context that a program created. Ending an invalid one does nothing (Section 9.5.3).
     pub fn destroy(self) -> Result<(), Fault> {
-        if self == Self::INVALID {
-            return Ok(());
-        }
-        if self == Self::DEFAULT {
-            return Err(Fault::from(Cause::BadValue {
+        match self {
+            Self::INVALID => Ok(()),
+            Self::DEFAULT => Err(Fault::from(Cause::BadValue {
                 arg: "ctx",
                 value: 1,
                 expected: "a context other than SHMEM_CTX_DEFAULT",
-            }));
+            })),
+            _ if SLAB.remove(self.0) => Ok(()),
+            _ => Err(self.bad()),
         }
-        let context = self.context()?;
-        if context.mark.swap(DEAD, Ordering::AcqRel) != LIVE {
-            return Err(self.bad());
-        }
-        SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(self.0 as usize);
-        Ok(())
     }
 
     /// The live context behind a handle other than the two fixed ones.
-    pub fn context(&self) -> Result<&'static Context, Fault> {
-        if (self.0 as usize) < 4096 || !self.0.is_aligned() {
-            return Err(self.bad());
-        }
-        // SAFETY: handles come from `create`, whose contexts are never unmapped.
-        let context = unsafe { &*self.0 };
-        if context.mark.load(Ordering::Acquire) == LIVE { Ok(context) } else { Err(self.bad()) }
+    pub fn context(self) -> Result<&'static Context, Fault> {
+        SLAB.get(self.0).ok_or_else(|| self.bad())
     }
 
     #[cold]
     fn bad(self) -> Fault {
-        Fault::from(Cause::BadContext { handle: self.0 as usize })
+        Fault::from(Cause::BadContext { handle: self.0 })
     }
 
     /// The world number of PE `pe` of this context's team.
@@ -132,12 +103,12 @@ pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
 impl Ctx {
     /// The handle as a number.
     pub(crate) fn bits(self) -> usize {
-        self.0 as usize
+        self.0
     }
 
     /// The handle from its number.
     pub(crate) fn from_bits(bits: usize) -> Self {
-        Self(bits as *mut Context)
+        Self(bits)
     }
 }
 

@@ -39,7 +39,7 @@ pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Resul
         return Ok(());
     }
     if npes > 0 && target_pes.is_null() {
-        return Err(super::rma::null("target_pes", npes));
+        return Err(super::rma::null("target_pes", super::bytes::<i32>(npes)));
     }
     for i in 0..npes {
         // SAFETY: the caller vouches for npes entries.

@@ -70,6 +70,6 @@ pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fau
 }
 
 #[cold]
-pub(super) fn null(arg: &'static str, count: usize) -> Fault {
-    Fault::from(Cause::Null { arg, count })
+pub(super) fn null(arg: &'static str, bytes: usize) -> Fault {
+    Fault::from(Cause::Null { arg, bytes })
 }

@@ -30,7 +30,7 @@ pub fn session_start(m: &Map, ctx: Ctx, options: i64, config: *const SessionConf
         return bad("config_mask", mask, "0 or SHMEM_CTX_SESSION_TOTAL_OPS");
     }
     if mask != 0 && config.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
+        return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of_val(&config) }));
     }
     Ok(())
 }

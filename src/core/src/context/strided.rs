@@ -52,7 +52,7 @@ pub fn iput<T: Copy>(
     }
     let to = remote(m, "dest", dest, dst, 1, nelems, pe)?;
     if source.is_null() {
-        return Err(null("source", nelems));
+        return Err(null("source", super::bytes::<T>(nelems)));
     }
     // SAFETY: the destination range is checked; the caller vouches for the source.
     unsafe { strided::elements(to, source, dst, sst, nelems) };
@@ -78,7 +78,7 @@ pub fn iget<T: Copy>(
     }
     let from = remote(m, "source", source, sst, 1, nelems, pe)?;
     if dest.is_null() {
-        return Err(null("dest", nelems));
+        return Err(null("dest", super::bytes::<T>(nelems)));
     }
     // SAFETY: as in iput, the other way round.
     unsafe { strided::elements(dest, from, dst, sst, nelems) };
@@ -106,7 +106,7 @@ pub fn ibput<T: Copy>(
     check_strides(dst, sst, bsize)?;
     let to = remote(m, "dest", dest, dst, bsize, nblocks, pe)?;
     if source.is_null() {
-        return Err(null("source", bsize.saturating_mul(nblocks)));
+        return Err(null("source", super::bytes::<T>(bsize.saturating_mul(nblocks))));
     }
     // SAFETY: the destination range is checked; the caller vouches for the source.
     unsafe { strided::blocks(to, source, dst, sst, bsize, nblocks) };
@@ -134,7 +134,7 @@ pub fn ibget<T: Copy>(
     check_strides(dst, sst, bsize)?;
     let from = remote(m, "source", source, sst, bsize, nblocks, pe)?;
     if dest.is_null() {
-        return Err(null("dest", bsize.saturating_mul(nblocks)));
+        return Err(null("dest", super::bytes::<T>(bsize.saturating_mul(nblocks))));
     }
     // SAFETY: as in ibput, the other way round.
     unsafe { strided::blocks(dest, from, dst, sst, bsize, nblocks) };

@@ -170,7 +170,7 @@ impl<T: Word> Set<T> {
             if let Values::Each(values) = values
                 && values.is_null()
             {
-                return Err(super::rma::null("cmp_values", nelems));
+                return Err(super::rma::null("cmp_values", super::bytes::<T>(nelems)));
             }
         }
         Ok(Self { ivars, nelems, status, cmp, values })
@@ -241,7 +241,7 @@ impl<T: Word> Set<T> {
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {
-        if indices.is_null() { Err(super::rma::null("indices", self.nelems)) } else { Ok(()) }
+        if indices.is_null() { Err(super::rma::null("indices", super::bytes::<usize>(self.nelems))) } else { Ok(()) }
     }
 
     fn test_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {

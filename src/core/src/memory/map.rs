@@ -129,7 +129,7 @@ impl Map {
             return fault;
         }
         if addr == 0 {
-            return Fault::from(Cause::Null { arg, count: bytes });
+            return Fault::from(Cause::Null { arg, bytes });
         }
         for (base, len, segment) in
             [(self.heap_base, self.heap_len, "symmetric heap"), (self.data_base, self.data_len, "static data")]

@@ -147,22 +147,23 @@ fn crowded(job: &Job) -> bool {
 }
 
 /// Moves the executable's data pages into the job file and maps that over them.
+///
+/// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C library
+/// are among them: so no allocation in between.
 #[allow(unsafe_code)]
 fn share_data(job: &Job, offset: usize, range: Range) -> Result<(), Fault> {
     let zero_len = range.end - range.zero_from;
-    // Asked before the first copy: in a static program malloc's own state is among these pages, so that memory must not be
-    // allocated or freed from the first copy until they are replaced.
     let touched = pagemap::touched(range.zero_from, zero_len);
-    mmap::copy_to_file(job.fd(), offset, range.start, range.zero_from - range.start)?;
+    let copy = |from: usize, len: usize| mmap::copy_to_file(job.fd(), offset + (from - range.start), from, len);
+    copy(range.start, range.zero_from - range.start)?;
     match &touched {
         // Never-touched zero pages stay holes in the file: a large .bss costs neither time nor memory.
         Some(touched) => {
             for (page, _) in touched.iter().enumerate().filter(|(_, touched)| **touched) {
-                let at = range.zero_from + page * mmap::PAGE;
-                mmap::copy_to_file(job.fd(), offset + (at - range.start), at, mmap::PAGE)?;
+                copy(range.zero_from + page * mmap::PAGE, mmap::PAGE)?;
             }
         }
-        None => mmap::copy_to_file(job.fd(), offset + (range.zero_from - range.start), range.zero_from, zero_len)?,
+        None => copy(range.zero_from, zero_len)?,
     }
     // SAFETY: the file holds what the pages hold. Another thread that writes a static object between the copy and here
     // would lose that write; shmem_init is called before a program starts its threads.

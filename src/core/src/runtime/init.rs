@@ -12,7 +12,6 @@ use crate::os::process;
 use crate::team::algorithm::Choice;
 use crate::team::{Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 
 /// What an initialization tells its caller, who attaches the profile at the first one.
@@ -113,7 +112,6 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
         shared: Team::new(internal, 1, range, me, Config::default()),
         internal,
         algorithms,
-        made: Mutex::new(Vec::new()),
     };
     // Ids of the two teams that are always there.
     world.world.mine().ids[0].store(0b11, Ordering::Release);

@@ -31,7 +31,7 @@ pub fn get_config(w: &World, team: Handle, mask: i64, config: *mut Config) -> Re
     }
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
+            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of_val(&config) }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         unsafe { (*config).num_contexts = team.config.num_contexts };
@@ -63,14 +63,14 @@ pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result
     Ok(w.map.remote("dest", dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
 }
 
-/// Makes a context on a team. Gives 0; nonzero, and `SHMEM_CTX_INVALID`, for an invalid team.
+/// Makes a context on a team. Gives 0; nonzero, and `SHMEM_CTX_INVALID`, for an invalid team or too many contexts.
 pub fn create_ctx(w: &World, team: Handle, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> {
     w.map.ready()?;
     if ctx.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "ctx", count: 1 }));
+        return Err(Fault::from(Cause::Null { arg: "ctx", bytes: size_of::<Ctx>() }));
     }
     let (value, status) = match w.team(team)? {
-        Some(t) if options & !7 == 0 => (context_of(t, team, options), 0),
+        Some(t) if options & !7 == 0 => context_of(t, team, options).map_or((Ctx::INVALID, -1), |ctx| (ctx, 0)),
         _ => (Ctx::INVALID, -1),
     };
     // SAFETY: not null; the caller vouches for a handle there.
@@ -87,7 +87,7 @@ pub fn ctx_create(w: &World, options: i64, ctx: *mut Ctx) -> Result<i32, Fault> 
 pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
     crate::context::order::quiet(&w.map, ctx)?;
     if let Ok(context) = ctx.context()
-        && let Ok(Some(team)) = w.team(Handle(context.team() as *const _))
+        && let Ok(Some(team)) = w.team(Handle(context.team()))
     {
         forget_context(team, ctx);
     }
@@ -98,12 +98,12 @@ pub fn ctx_destroy(w: &World, ctx: Ctx) -> Result<(), Fault> {
 pub fn ctx_get_team(w: &World, ctx: Ctx, team: *mut Handle) -> Result<i32, Fault> {
     w.map.ready()?;
     if team.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "team", count: 1 }));
+        return Err(Fault::from(Cause::Null { arg: "team", bytes: size_of::<Handle>() }));
     }
     let (value, status) = match ctx {
         Ctx::INVALID => (Handle::INVALID, -1),
         Ctx::DEFAULT => (Handle::WORLD, 0),
-        _ => (Handle(ctx.context()?.team() as *const _), 0),
+        _ => (Handle(ctx.context()?.team()), 0),
     };
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { team.write(value) };

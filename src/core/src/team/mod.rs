@@ -14,29 +14,30 @@ pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_
 pub use meet::meet;
 pub use split::{destroy, split_2d, split_strided};
 
+use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
-use area::{AREA, Area};
+use area::{AREA, Area, TEAMS};
 use std::cell::Cell;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-const LIVE: u64 = u64::from_le_bytes(*b"PLCDteam");
+/// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
+static SLAB: Slab<Team, TEAMS> = Slab::new();
 
 /// `shmem_team_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub struct Handle(pub(crate) *const Team);
+pub struct Handle(pub(crate) usize);
 
 impl Handle {
     /// `SHMEM_TEAM_INVALID`.
-    pub const INVALID: Self = Self(std::ptr::null());
+    pub const INVALID: Self = Self(0);
     /// `SHMEM_TEAM_WORLD`.
-    pub const WORLD: Self = Self(std::ptr::without_provenance(1));
+    pub const WORLD: Self = Self(1);
     /// `SHMEM_TEAM_SHARED`.
-    pub const SHARED: Self = Self(std::ptr::without_provenance(2));
+    pub const SHARED: Self = Self(2);
 }
 
 /// `shmem_team_config_t`.
@@ -53,7 +54,6 @@ pub const NUM_CONTEXTS: i64 = 1;
 /// A team, as one of its members sees it.
 #[derive(Debug)]
 pub struct Team {
-    mark: AtomicU64,
     /// Which of the internal areas is its own; the same on all members.
     pub id: usize,
     /// World number of its PE 0, distance between members, members.
@@ -95,7 +95,6 @@ impl Team {
     pub const fn new(internal: *const u8, id: usize, range: (i32, i32, i32), me: i32, config: Config) -> Self {
         let (start, stride, size) = range;
         Self {
-            mark: AtomicU64::new(LIVE),
             id,
             start,
             stride,
@@ -153,8 +152,6 @@ pub struct World {
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Choice,
-    /// Live teams that the program made, to tell stale handles.
-    pub made: Mutex<Vec<usize>>,
 }
 
 // SAFETY: the map is constant once published, the teams are Sync, the areas atomic.
@@ -181,18 +178,17 @@ impl World {
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
             internal: std::ptr::null(),
             algorithms: algorithm::Choice::AUTO,
-            made: Mutex::new(Vec::new()),
         }
     }
 
     /// The team behind a handle. `None` for `SHMEM_TEAM_INVALID`.
     #[inline(always)]
     pub fn team(&self, handle: Handle) -> Result<Option<&Team>, Fault> {
-        match handle.0 as usize {
+        match handle.0 {
             1 => Ok(Some(&self.world)),
             0 => Ok(None),
             2 => Ok(Some(&self.shared)),
-            _ => self.made_team(handle).map(Some),
+            _ => SLAB.get(handle.0).map(Some).ok_or_else(|| Fault::from(Cause::BadTeam { handle: handle.0 })),
         }
     }
 
@@ -201,26 +197,13 @@ impl World {
     pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
         self.team(handle)?.ok_or(Fault::from(Cause::BadTeam { handle: 0 }))
     }
-
-    fn made_team(&self, handle: Handle) -> Result<&Team, Fault> {
-        let bad = Fault::from(Cause::BadTeam { handle: handle.0 as usize });
-        if (handle.0 as usize) < 4096 || !handle.0.is_aligned() {
-            return Err(bad);
-        }
-        if self.map.check && !self.made.lock().is_ok_and(|made| made.contains(&(handle.0 as usize))) {
-            return Err(bad);
-        }
-        // SAFETY: handles come from split; destroyed teams stay allocated (`split::SPARE`), so a stale one reads as dead.
-        let team = unsafe { &*handle.0 };
-        if team.mark.load(Ordering::Acquire) == LIVE { Ok(team) } else { Err(bad) }
-    }
 }
 
 /// Context creation on a team: numbers are the team's.
-pub(crate) fn context_of(team: &Team, handle: Handle, options: i64) -> Ctx {
-    let ctx = Ctx::create(team.start, team.stride, team.size, options, handle.0 as usize);
+pub(crate) fn context_of(team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
+    let ctx = Ctx::create(team.start, team.stride, team.size, options, handle.0)?;
     team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ctx.bits());
-    ctx
+    Some(ctx)
 }
 
 /// A program destroys a context: its team need not remember it.

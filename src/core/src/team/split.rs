@@ -2,15 +2,12 @@
 #![allow(unsafe_code)]
 
 use super::area::{AREA, Area, TEAMS};
-use super::{Config, Handle, LIVE, NUM_CONTEXTS, Team, World};
+use super::{Config, Handle, NUM_CONTEXTS, SLAB, Team, World};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::segments::INTERNAL;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Teams that were destroyed: their memory is used again and never unmapped, so that a stale handle is read safely.
-static SPARE: std::sync::Mutex<Vec<usize>> = std::sync::Mutex::new(Vec::new());
 
 /// A team to be made: strided in its parent.
 #[derive(Clone, Copy)]
@@ -101,14 +98,15 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
     }
     // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
     super::meet(team, w.map.crowded);
-    team.mark.store(0, Ordering::Release);
-    for ctx in std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)) {
+    let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
+    for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
-        let _ = Ctx::from_bits(ctx).destroy_of(handle.0 as usize);
+        let _ = Ctx::from_bits(ctx).destroy_of(handle.0);
     }
-    w.made.lock().unwrap_or_else(PoisonError::into_inner).retain(|t| *t != handle.0 as usize);
-    release_id(w, team.id);
-    SPARE.lock().unwrap_or_else(PoisonError::into_inner).push(handle.0 as usize);
+    if !SLAB.remove(handle.0) {
+        return Err(Fault::from(Cause::BadTeam { handle: handle.0 }));
+    }
+    release_id(w, id);
     Ok(())
 }
 
@@ -122,7 +120,7 @@ fn begin(
 ) -> Result<Option<(&Team, Config)>, Fault> {
     w.map.ready()?;
     if new_team.is_null() {
-        return Err(Fault::from(Cause::Null { arg: "new_team", count: 1 }));
+        return Err(Fault::from(Cause::Null { arg: "new_team", bytes: size_of::<Handle>() }));
     }
     // SAFETY: not null; the caller vouches for a handle there.
     unsafe { new_team.write(Handle::INVALID) };
@@ -135,7 +133,7 @@ fn begin(
     let mut wanted = Config::default();
     if mask & NUM_CONTEXTS != 0 {
         if config.is_null() {
-            return Err(Fault::from(Cause::Null { arg: "config", count: 1 }));
+            return Err(Fault::from(Cause::Null { arg: "config", bytes: size_of_val(&config) }));
         }
         // SAFETY: not null; the caller vouches for a structure there.
         wanted.num_contexts = unsafe { (*config).num_contexts };
@@ -187,23 +185,10 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
     take_id(w, id);
     let range = (parent.world(t.start), parent.stride * t.stride, t.size);
     let team = Team::new(w.internal, id, range, rank, t.config);
-    let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-    let at = match spare {
-        Some(at) => {
-            let at = at as *mut Team;
-            // SAFETY: a destroyed team that nothing refers to any more; its mark is the last field to be set.
-            unsafe {
-                std::ptr::drop_in_place(at);
-                at.write(team);
-            }
-            at
-        }
-        None => Box::into_raw(Box::new(team)),
-    };
-    // SAFETY: written above.
-    unsafe { (*at).mark.store(LIVE, Ordering::Release) };
-    w.made.lock().unwrap_or_else(PoisonError::into_inner).push(at as usize);
-    Made::Member(Handle(at))
+    match SLAB.insert(team) {
+        Some(handle) => Made::Member(Handle(handle)),
+        None => Made::NoRoom,
+    }
 }
 
 /// The lowest team id that no member has in use.

@@ -1,0 +1,112 @@
+//! A fixed number of places for objects that a program holds handles of.
+//!
+//! A handle is the address of its place. Whether an address is a place, and whether something lives there, can be told
+//! without reading memory that may not exist; so a wild or stale handle gets a message, not a crash.
+#![allow(unsafe_code)]
+
+use std::cell::UnsafeCell;
+use std::collections::VecDeque;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+#[repr(C, align(64))]
+struct Place<T> {
+    live: AtomicBool,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+struct Free {
+    /// Used before; the one that was left longest ago is used first, so that stale handles stay dead for long.
+    spare: VecDeque<usize>,
+    /// Places from here on were never used.
+    fresh: usize,
+}
+
+/// Places for `N` objects.
+pub struct Slab<T, const N: usize> {
+    places: [Place<T>; N],
+    free: Mutex<Free>,
+}
+
+// SAFETY: a place is written by the one who took it from the free list, before it is live; then it is only read.
+unsafe impl<T: Sync + Send, const N: usize> Sync for Slab<T, N> {}
+
+impl<T: 'static, const N: usize> Slab<T, N> {
+    /// An empty one.
+    #[allow(clippy::new_without_default)] // large, and meant for statics
+    pub const fn new() -> Self {
+        Self {
+            places: [const { Place { live: AtomicBool::new(false), value: UnsafeCell::new(MaybeUninit::uninit()) } };
+                N],
+            free: Mutex::new(Free { spare: VecDeque::new(), fresh: 0 }),
+        }
+    }
+
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Puts an object into a place and gives its handle; `None` where all are taken.
+    pub fn insert(&self, value: T) -> Option<usize> {
+        let mut free = self.free();
+        let index = if free.fresh < N {
+            free.fresh += 1;
+            free.fresh - 1
+        } else {
+            free.spare.pop_front()?
+        };
+        let place = &self.places[index];
+        // SAFETY: the place is not live and this thread has taken it: nobody else touches it.
+        unsafe { (*place.value.get()).write(value) };
+        place.live.store(true, Ordering::Release);
+        Some(std::ptr::from_ref(place) as usize)
+    }
+
+    /// The live object behind a handle.
+    #[inline]
+    pub fn get(&self, handle: usize) -> Option<&T> {
+        let place = self.place(handle)?;
+        // SAFETY: live places are initialized.
+        place.live.load(Ordering::Acquire).then(|| unsafe { (*place.value.get()).assume_init_ref() })
+    }
+
+    /// Ends the object behind a handle; false where there is none.
+    pub fn remove(&self, handle: usize) -> bool {
+        let Some(place) = self.place(handle) else { return false };
+        if !place.live.swap(false, Ordering::AcqRel) {
+            return false;
+        }
+        // SAFETY: it was live and this thread ended it.
+        unsafe { (*place.value.get()).assume_init_drop() };
+        let index = (handle - self.places.as_ptr() as usize) / size_of::<Place<T>>();
+        self.free().spare.push_back(index);
+        true
+    }
+
+    #[inline]
+    fn place(&self, handle: usize) -> Option<&Place<T>> {
+        let offset = handle.wrapping_sub(self.places.as_ptr() as usize);
+        let index = offset / size_of::<Place<T>>();
+        if offset.is_multiple_of(size_of::<Place<T>>()) { self.places.get(index) } else { None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_die_with_their_objects() {
+        static SLAB: Slab<String, 3> = Slab::new();
+        let handles: Vec<usize> = ["a", "b", "c"].iter().map(|s| SLAB.insert((*s).into()).unwrap()).collect();
+        assert_eq!(SLAB.insert("d".into()), None);
+        assert_eq!(SLAB.get(handles[1]).unwrap(), "b");
+        assert!(SLAB.remove(handles[1]) && !SLAB.remove(handles[1]));
+        assert!(SLAB.get(handles[1]).is_none());
+        for wild in [0, 1, handles[0] + 1, handles[2] + 64 * 100, usize::MAX] {
+            assert!(SLAB.get(wild).is_none() && !SLAB.remove(wild), "{wild:#x}");
+        }
+        assert_eq!(SLAB.insert("e".into()), Some(handles[1]));
+    }
+}
