@@ -1,1 +1,106 @@
-//! TODO
+//! PSHMEM tools: one linked statically, one from a library, one from an archive, one preloaded. Each sees every call of
+//! the application once, and so does the built-in profile beneath it.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::report::Report;
+use harness::run::Job;
+use harness::tree;
+
+fn source(name: &str) -> PathBuf {
+    tree::package().join("programs/interpose").join(name)
+}
+
+/// Runs the program at 1 and 3 PEs and compares what the tool and the profile saw.
+fn check(name: &str, binary: &Path, options: &[&str]) {
+    for pes in [1, 3] {
+        let directory = tree::scratch("profiles").join(format!("interpose-{name}-{pes}"));
+        if directory.exists() {
+            std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
+        }
+        let outcome = Job::oshrun(pes)
+            .args(options)
+            .args(["--profile", "1", "--profile-dir"])
+            .arg(&directory)
+            .arg(binary)
+            .run()
+            .expect_code(0);
+        for pe in 0..pes {
+            let line = format!("tool on PE {pe}: put 10, p 20, add 5, barrier 3");
+            assert!(outcome.stdout.contains(&line), "expected \"{line}\"\n{}", outcome.describe());
+        }
+        let report = Report::read(&directory, true);
+        for pe in 0..pes {
+            assert_eq!(report.routine_of(pe, "shmem_long_put").1, 640, "{name}: bytes of shmem_long_put");
+            // What the tool asks for itself through pshmem_my_pe is not a call of the application, which made one.
+            assert_eq!(report.routine_of(pe, "shmem_my_pe").0, 1, "{name}: calls of shmem_my_pe");
+            for (routine, calls) in [
+                ("shmem_long_put", 10),
+                ("shmem_long_p", 20),
+                ("shmem_long_atomic_add", 5),
+                ("shmem_barrier_all", 3),
+                ("shmem_malloc", 2),
+                ("shmem_free", 2),
+                ("shmem_finalize", 1),
+                ("shmem_init", 1),
+            ] {
+                assert_eq!(report.routine_of(pe, routine).0, calls, "{name}: calls of {routine} on PE {pe} of {pes}");
+            }
+        }
+    }
+}
+
+#[test]
+fn compiled_into_the_program() {
+    let build = Build::source("interposed", &source("program.c")).with(&source("tool.c"));
+    check("compiled", &build.build(), &[]);
+    check("compiled-static", &build.clone().named("interposed-static").options(["-static"]).build(), &[]);
+}
+
+#[test]
+fn from_an_archive_before_the_library() {
+    let folder = tree::scratch("interpose");
+    let object = folder.join("tool.o");
+    Job::new(tree::tool("oshcc")).args(["-O1", "-c"]).arg(source("tool.c")).arg("-o").arg(&object).run().expect_code(0);
+    let archive = folder.join("libmyprof.a");
+    let _ = std::fs::remove_file(&archive);
+    Job::new(PathBuf::from("ar")).arg("rcs").arg(&archive).arg(&object).run().expect_code(0);
+    // As the specification shows it: -lmyprof -lpsma -lsma.
+    let build = Build::source("archived", &source("program.c"))
+        .libraries(["-L", &folder.to_string_lossy(), "-lmyprof", "-lpsma", "-lsma"]);
+    check("archive", &build.build(), &[]);
+    check("archive-static", &build.clone().named("archived-static").options(["-static"]).build(), &[]);
+}
+
+#[test]
+fn from_a_shared_object_before_the_library() {
+    let library = shared_tool("liblinked.so");
+    let folder = library.parent().expect("in a folder").to_string_lossy().into_owned();
+    let build = Build::source("linked", &source("program.c")).libraries([
+        "-L",
+        &folder,
+        "-llinked",
+        &format!("-Wl,-rpath,{folder}"),
+    ]);
+    check("shared", &build.build(), &[]);
+}
+
+#[test]
+fn preloaded() {
+    let library = shared_tool("libpreloaded.so");
+    let binary = Build::source("plain", &source("program.c")).build();
+    check("preloaded", &binary, &["-x", &format!("LD_PRELOAD={}", library.display())]);
+}
+
+fn shared_tool(name: &str) -> PathBuf {
+    let library = tree::scratch("interpose").join(name);
+    Job::new(tree::tool("oshcc"))
+        .args(["-O1", "-shared", "-fPIC"])
+        .arg(source("tool.c"))
+        .arg("-o")
+        .arg(&library)
+        .run()
+        .expect_code(0);
+    library
+}

@@ -1,1 +1,187 @@
-//! TODO
+//! The built-in profile, from programs whose traffic is known by construction: counts and bytes are exact, by routine
+//! and by PE, also for a PE that is killed.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::report::Report;
+use harness::run::{Job, Outcome};
+use harness::tree;
+
+/// Runs a program of `tests/programs/profile` with its profile written to a new directory.
+fn profile(name: &str, pes: usize, options: &[&str], binary: &Path) -> (PathBuf, Outcome) {
+    let directory = tree::scratch("profiles").join(name);
+    if directory.exists() {
+        std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
+    }
+    let outcome =
+        Job::oshrun(pes).args(options).arg("--profile-dir").arg(&directory).arg("--profile").arg("1").arg(binary).run();
+    (directory, outcome)
+}
+
+fn program(name: &str) -> PathBuf {
+    Build::program(&format!("profile/{name}.c")).options(["-pthread"]).build()
+}
+
+#[test]
+fn counts_and_bytes_are_exact() {
+    let binary = program("traffic");
+    for pes in [1, 2, 4] {
+        let (directory, outcome) = profile(&format!("traffic-{pes}"), pes, &[], &binary);
+        let outcome = outcome.expect_code(0);
+        let report = Report::read(&directory, true);
+        let mut names: Vec<String> = Vec::new();
+        // Calls and bytes of PE `pe`; `None` where the bytes are the library's choice.
+        let mut expect = |name: &str, calls: &dyn Fn(u64) -> u64, bytes: Option<&dyn Fn(u64) -> u64>| {
+            names.push(name.to_string());
+            let numbers = 0..pes as u64;
+            let (total_calls, total_bytes) = report.routine(name);
+            assert_eq!(total_calls, numbers.clone().map(calls).sum::<u64>(), "calls of {name} at {pes} PEs");
+            if let Some(bytes) = bytes {
+                assert_eq!(total_bytes, numbers.clone().map(bytes).sum::<u64>(), "bytes of {name} at {pes} PEs");
+            }
+            for pe in numbers {
+                let (one_calls, one_bytes) = report.routine_of(pe as usize, name);
+                assert_eq!(one_calls, calls(pe), "calls of {name} on PE {pe} of {pes}");
+                if let Some(bytes) = bytes {
+                    assert_eq!(one_bytes, bytes(pe), "bytes of {name} on PE {pe} of {pes}");
+                }
+            }
+        };
+        let once: &dyn Fn(u64) -> u64 = &|_| 1;
+        let hundred: &dyn Fn(u64) -> u64 = &|pe| 100 * (pe + 1);
+        let eight: &dyn Fn(u64) -> u64 = &|pe| 800 * (pe + 1);
+        let ten: &dyn Fn(u64) -> u64 = &|pe| 10 * (pe + 1);
+        let three: &dyn Fn(u64) -> u64 = &|pe| 3 * (pe + 1);
+        expect("shmem_finalize", once, None);
+        expect("shmem_my_pe", once, None);
+        expect("shmem_n_pes", once, None);
+        expect("shmem_long_p", hundred, Some(eight));
+        expect("shmem_long_g", hundred, Some(eight));
+        expect("shmem_long_atomic_inc", hundred, None);
+        expect("shmem_long_atomic_fetch_add", hundred, None);
+        expect("shmem_long_put", ten, Some(&|pe| 8 * (0..10 * (pe + 1)).sum::<u64>()));
+        expect("shmem_long_get", ten, Some(&|pe| 8 * 7 * 10 * (pe + 1)));
+        expect("shmem_putmem", ten, Some(&|pe| 4096 * 10 * (pe + 1)));
+        expect("shmem_getmem_nbi", ten, Some(&|pe| 100 * 10 * (pe + 1)));
+        expect("shmem_double_iput", ten, Some(&|pe| 8 * 5 * 10 * (pe + 1)));
+        expect("shmem_quiet", ten, None);
+        expect("shmem_fence", ten, None);
+        expect("shmem_ctx_int_p", ten, Some(&|pe| 4 * 10 * (pe + 1)));
+        expect("shmem_long_put_signal", three, Some(&|pe| 8 * 16 * 3 * (pe + 1)));
+        expect("shmem_signal_wait_until", once, None);
+        expect("shmem_sync_all", &|_| 5, None);
+        expect("shmem_long_sum_reduce", &|_| 5, None);
+        expect("shmem_long_broadcast", &|_| 5, None);
+        expect("shmem_malloc", &|_| 3, None);
+        expect("shmem_realloc", once, None);
+        expect("shmem_free", once, None);
+        // Three of the program; none of those that malloc, free and finalize imply.
+        expect("shmem_barrier_all", &|_| 3, None);
+        expect("shmem_init", once, None);
+        let mut listed: Vec<String> = report.names().iter().map(|name| name.to_string()).collect();
+        listed.sort();
+        names.sort();
+        assert_eq!(listed, names, "routines at {pes} PEs");
+        let errors = report.field("shmem_malloc", "errors").and_then(|errors| errors.as_u64());
+        assert_eq!(errors, Some(pes as u64), "a malloc that returns NULL is an error");
+        // The table at the end has the same numbers.
+        for part in ["shmem_long_p", "shmem_putmem", "calls", "p50", "p99"] {
+            assert!(outcome.stderr.contains(part), "the table lacks {part}\n{}", outcome.describe());
+        }
+        assert_eq!(outcome.stdout, "");
+    }
+}
+
+#[test]
+fn the_json_has_its_promised_shape() {
+    let (directory, outcome) = profile("shape", 2, &[], &program("traffic"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, false);
+    let json = report.json();
+    assert!(json["schema_version"].is_u64() && json["pes"] == 2 && json["wall_ns"].as_u64().is_some_and(|ns| ns > 0));
+    for routine in json["routines"].as_array().expect("routines is an array") {
+        assert!(routine["name"].is_string(), "{routine}");
+        let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("no number in {routine}"));
+        for field in ["calls", "bytes", "errors", "timed_calls"] {
+            number(&routine[field]);
+        }
+        let time = &routine["time_ns"];
+        let [total, mean, p50, p99, max] = ["total", "mean", "p50", "p99", "max"].map(|field| number(&time[field]));
+        assert!(mean <= max && p50 <= p99 && p99 <= max * 1.2 + 1.0, "{routine}");
+        assert!(total >= mean * 0.5, "{routine}");
+        assert!(number(&routine["timed_calls"]) <= number(&routine["calls"]), "{routine}");
+    }
+    // Views for people.
+    for view in ["pe", "size", "peer"] {
+        let outcome = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--by", view]).run();
+        assert!(!outcome.expect_code(0).stdout.is_empty());
+    }
+    Job::new(tree::tool("oshprof")).args(["report", "/no/such/profile"]).run().expect_failure().expect_text(&["/no/such/profile"]);
+}
+
+#[test]
+fn a_killed_pe_leaves_its_numbers() {
+    for round in 0..3 {
+        let (directory, outcome) = profile(&format!("killed-{round}"), 3, &[], &program("killed"));
+        outcome.expect_code(128 + 9).expect_text(&["PE 1 of 3", "signal 9"]);
+        let report = Report::read(&directory, true);
+        assert_eq!(report.routine_of(1, "shmem_long_p"), (1000, 8000));
+        assert_eq!(report.routine_of(1, "shmem_long_atomic_add").0, 500);
+        assert_eq!(report.routine_of(1, "shmem_barrier_all").0, 1);
+        // The others were waiting when the end came.
+        for pe in [0, 2] {
+            assert_eq!(report.routine_of(pe, "shmem_long_p"), (10, 80));
+            assert_eq!(report.routine_of(pe, "shmem_barrier_all").0, 2);
+        }
+    }
+}
+
+#[test]
+fn pcontrol_switches_counting() {
+    let (directory, outcome) = profile("levels", 2, &[], &program("levels"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, true);
+    for pe in 0..2 {
+        assert_eq!(report.routine_of(pe, "shmem_long_p").0, 100 + 7 + 3, "PE {pe}");
+        assert_eq!(report.routine_of(pe, "shmem_quiet").0, 0, "PE {pe}");
+    }
+}
+
+#[test]
+fn threads_lose_no_call() {
+    let (directory, outcome) = profile("threads", 2, &[], &program("threads"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, true);
+    for pe in 0..2 {
+        assert_eq!(report.routine_of(pe, "shmem_long_atomic_inc").0, 160_000, "PE {pe}");
+    }
+}
+
+#[test]
+fn waiting_is_seen_where_it_happens() {
+    let (directory, outcome) = profile("waiting", 2, &[], &program("waiting"));
+    outcome.expect_code(0);
+    let report = Report::read(&directory, true);
+    let total = |name: &str| {
+        report.field(name, "time_ns").and_then(|time| time["total"].as_f64()).unwrap_or_else(|| panic!("{name} has no time"))
+    };
+    // 300 ms of one PE in each; the machine may be busy and add to it.
+    for name in ["shmem_barrier_all", "shmem_long_wait_until"] {
+        assert!((0.25e9..2.0e9).contains(&total(name)), "{name}: {} ns", total(name));
+    }
+}
+
+#[test]
+fn without_profile_nothing_is_written() {
+    let folder = tree::fresh("no-profile");
+    let binary = program("levels");
+    let outcome = Job::oshrun(2).arg(&binary).directory(&folder).run().expect_code(0);
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
+    let outcome = Job::oshrun(2).args(["--profile", "off"]).arg(&binary).directory(&folder).run().expect_code(0);
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("", ""));
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder is there").count(), 0, "files were written");
+    // With it, and no directory given, it goes to the current one.
+    Job::oshrun(2).arg("--profile").arg(&binary).directory(&folder).run().expect_code(0).expect_text(&["shmem_long_p"]);
+    assert_eq!(std::fs::read_dir(&folder).expect("the folder is there").count(), 1, "one profile directory");
+}

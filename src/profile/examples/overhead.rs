@@ -111,7 +111,7 @@ fn main() {
             *best = best.min(median_ns(call));
         }
     }
-    println!("clock: {:?}, {:.3} ns a tick", scale.source, scale.mult as f64 / 2_f64.powi(32));
+    println!("clock: {:?}, {:.3} ns a tick", scale.source, scale.ns_per_tick());
     println!("{:<34} {:>8} {:>14} {:>18}", "", "ns", "over empty", "over two stamps");
     for ((name, _), ns) in rows.iter().zip(best) {
         println!("{name:<34} {ns:>8.2} {:>14.2} {:>18.2}", ns - best[0], ns - best[1]);

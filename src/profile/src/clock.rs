@@ -63,6 +63,11 @@ impl Scale {
         }
     }
 
+    /// Nanoseconds of one tick.
+    pub fn ns_per_tick(self) -> f64 {
+        self.mult as f64 / 2_f64.powi(32)
+    }
+
     /// Ticks as nanoseconds.
     #[inline(always)]
     pub fn ns(self, ticks: u64) -> u64 {
@@ -99,6 +104,38 @@ pub(crate) fn counter() -> u64 {
     }
     #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     monotonic_ns()
+}
+
+/// As [`counter`], once everything before it is done. A routine of few nanoseconds would otherwise hide in the time that
+/// reading the counter takes.
+#[inline(always)]
+pub(crate) fn counter_after() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: lfence has no precondition (SSE2 is part of x86_64).
+    unsafe {
+        core::arch::x86_64::_mm_lfence()
+    };
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a barrier has no precondition.
+    unsafe {
+        core::arch::asm!("isb", options(nostack, preserves_flags))
+    };
+    counter()
+}
+
+/// Keeps what follows from being started before what precedes is done.
+#[inline(always)]
+pub(crate) fn fence() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::x86_64::_mm_lfence()
+    };
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        core::arch::asm!("isb", options(nostack, preserves_flags))
+    };
 }
 
 /// `CLOCK_MONOTONIC` in nanoseconds.

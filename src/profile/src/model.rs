@@ -44,6 +44,8 @@ pub enum End {
     Exited(i32),
     /// It was ended by this signal.
     Killed(i32),
+    /// The launcher ended it, because another PE had failed or ended the job.
+    Stopped,
 }
 
 /// How far a PE came.
@@ -114,9 +116,9 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
-    /// Time in routines of the classes that `of` picks, in nanoseconds.
+    /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.
     pub fn time_ns(&self, of: impl Fn(Class) -> bool) -> u64 {
-        self.routines.iter().filter(|r| of(r.class)).fold(0, |sum, r| sum.saturating_add(r.total_ns))
+        self.routines.iter().filter(|r| of(r.class)).fold(0, |sum, r| sum.saturating_add(r.spent_ns()))
     }
 }
 
@@ -148,6 +150,8 @@ pub struct Routine {
     pub errors: u64,
     /// Calls that had not returned when the numbers were read.
     pub unfinished: u64,
+    /// Time in those calls so far, in nanoseconds.
+    pub unfinished_ns: u64,
     /// Calls that were timed.
     pub timed_calls: u64,
     /// Time in all finished calls in nanoseconds: exact, or estimated from the timed ones.
@@ -174,6 +178,7 @@ impl Routine {
             bytes: [0; DISTANCES],
             errors: 0,
             unfinished: 0,
+            unfinished_ns: 0,
             timed_calls: 0,
             total_ns: 0,
             estimated: false,
@@ -192,6 +197,11 @@ impl Routine {
     /// Bytes at all distances.
     pub fn all_bytes(&self) -> u64 {
         sum(&self.bytes)
+    }
+
+    /// Time in all calls, finished or not, in nanoseconds.
+    pub fn spent_ns(&self) -> u64 {
+        self.total_ns.saturating_add(self.unfinished_ns)
     }
 
     /// Mean time of a finished call in nanoseconds; 0 when no call was timed.
@@ -218,6 +228,7 @@ impl Routine {
         }
         self.errors = self.errors.saturating_add(other.errors);
         self.unfinished = self.unfinished.saturating_add(other.unfinished);
+        self.unfinished_ns = self.unfinished_ns.saturating_add(other.unfinished_ns);
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.estimated |= other.estimated;

@@ -11,7 +11,8 @@ use std::sync::atomic::{
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Timing};
 use crate::segment::layout::{
-    Cell, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, SLOTS, Slot,
+    Cell, OWNER_NONE, PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, ROW_NONE, ROW_OVERFLOW, Region, SLOTS, STATE_INSIDE,
+    Slot,
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
@@ -114,18 +115,34 @@ fn last_op(segment: &Segment, pe: u32, end_ns: u64) -> Option<LastOp> {
 }
 
 fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
+    // With all its digits: what is subtracted from a mean of nanoseconds must not be rounded to one.
+    let overhead_ns = region.head.sample_overhead.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
     let mut by_op: Vec<Option<Routine>> = vec![None; op::COUNT];
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
     for slot in region.slots[..used].iter().chain(shared) {
         pe.overflowed += slot.head.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
-            if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell)) {
+            if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
                 by_op[usize::from(op)].get_or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
             }
         });
+        if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns) {
+            if let Some(routine) = by_op.get_mut(usize::from(op)).and_then(Option::as_mut).filter(|r| r.unfinished > 0)
+            {
+                routine.unfinished_ns += ns;
+            }
+        }
     }
     pe.routines = by_op.into_iter().flatten().collect();
+}
+
+/// The timed operation that the slot's owner is inside of, and for how long.
+fn unfinished(segment: &Segment, slot: &Slot, end_ns: u64) -> Option<(u16, u64)> {
+    let word = slot.head.current.word.load(Acquire);
+    let inside = (word >> 16) & 0xffff == STATE_INSIDE && slot.head.owner.load(Relaxed) != OWNER_NONE;
+    let start = slot.head.current.start.load(Relaxed);
+    inside.then(|| (word as u16, end_ns.saturating_sub(segment.since_start(start))))
 }
 
 /// Visits the cells that lie on pages that were ever written.
@@ -141,7 +158,7 @@ fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cel
     });
 }
 
-fn read_cell(slot: &Slot, op: u16, cell: &Cell) -> Option<Routine> {
+fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
     let get = |word: &AtomicU64| word.load(Relaxed);
     let row_table = op::get(op)?;
     let mut routine = Routine::new("", row_table.class);
@@ -191,6 +208,7 @@ fn read_cell(slot: &Slot, op: u16, cell: &Cell) -> Option<Routine> {
         ns2: row.map_or(0.0, |row| f64::from_bits(get(&row.sample_ns2))),
         spread: row.map_or(0, |row| get(&row.sample_spread)) as f64,
         samples: samples as f64,
+        overhead_ns,
         beyond: if samples > 0 && row_table.timing != Timing::Timed { untimed as f64 } else { 0.0 },
     };
     routine.estimated = weight > samples || estimate.beyond > 0.0;
@@ -211,13 +229,16 @@ struct Estimate {
     spread: f64,
     /// Samples.
     samples: f64,
+    /// What timing takes: part of each sample.
+    overhead_ns: f64,
     /// Calls since the last sample.
     beyond: f64,
 }
 
 impl Estimate {
     fn total(&self) -> f64 {
-        if self.weight > 0.0 { self.ns + self.ns / self.weight * self.beyond } else { 0.0 }
+        let mean = if self.weight > 0.0 { self.ns / self.weight - self.overhead_ns } else { 0.0 };
+        mean.max(0.0) * (self.weight + self.beyond)
     }
 
     /// A sample that stands for `w` calls of variance `s2` is off their sum by a variance of `w * (w - 1) * s2`; the

@@ -84,7 +84,7 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
     if let (Choice::Level(_), Some(profile)) = (options.profile, &supervisor.profile) {
-        results::show(options, &profile.take(status, supervisor.pes.all()));
+        results::show(options, profile, status, supervisor.pes.all());
     }
     Ok(status)
 }

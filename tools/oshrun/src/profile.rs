@@ -4,11 +4,13 @@
 use crate::options::Options;
 use crate::pes::Pe;
 use crate::sys::process::Ended;
-use pellucid_profile::model::{self, End};
+use pellucid_profile::model::End;
+use pellucid_profile::report::{self, Finished};
 use pellucid_profile::segment::{self, CurrentOp, JobInfo, Segment};
-use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
+use pellucid_profile::snapshot::{Outcome, PeOutcome};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::path::Path;
 
 /// The segment, as the launcher holds it.
 pub struct Profile {
@@ -42,8 +44,9 @@ impl Profile {
         self.segment.now_ns()
     }
 
-    /// Everything recorded, with what only the launcher knows: how the job and its PEs ended.
-    pub fn take(&self, status: i32, pes: &[Pe]) -> model::Profile {
+    /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it to
+    /// the directory as well, where one is given.
+    pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&Path>) -> Finished {
         let outcome = |pe: &Pe| PeOutcome {
             end: match pe.ended {
                 Some(Ended::Exited(status)) => End::Exited(status),
@@ -53,7 +56,7 @@ impl Profile {
             ended_ns: pe.ended.map(|_| pe.ended_ns),
         };
         let pes = pes.iter().map(outcome).collect();
-        snapshot::take(&self.segment, &Outcome { exit_status: Some(status), pes })
+        report::finish(&self.segment, &Outcome { exit_status: Some(status), pes }, directory)
     }
 
     /// What the threads of a PE do, or did last.

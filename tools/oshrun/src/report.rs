@@ -100,20 +100,20 @@ pub fn death(who: &Who, ended: Ended, place: &Place) -> String {
         }
         Ended::Exited(status) => {
             let hint = match status {
-                126 => " (a script's way to say: cannot be run)",
-                127 => " (a script's way to say, or the loader's: not found)",
-                _ => "",
+                126 => " (what a script says of a program that cannot be run)".into(),
+                127 => " (what a script says of a program, and the loader of a library, that is not found)".into(),
+                129..=160 => format!(" (what a script says of a program ended by {})", signals::describe(status - 128)),
+                _ => String::new(),
             };
             format!("{who} exited with status {status}{hint} {place}")
         }
     }
 }
 
-/// A PE that ended with 0 while the others may wait for it.
+/// A PE that ended with 0 while the others wait for it.
 pub fn lost(who: &Who, place: &Place, seconds: u64) -> String {
     format!(
-        "{who} exited with status 0 {}, without shmem_finalize; others have been running for {seconds} s since then and \
-         may wait for it for ever",
+        "{who} exited with status 0 {}; {seconds} s later others are still inside the library and may wait for it for ever:",
         place.at_end()
     )
 }

@@ -3,8 +3,8 @@
 //! Nothing here changes the result of the job: what cannot be written is said once.
 
 use crate::options::Options;
-use pellucid_profile::file;
-use pellucid_profile::model::Profile;
+use crate::pes::Pe;
+use crate::profile::Profile;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -14,26 +14,18 @@ use std::path::{Path, PathBuf};
 const TRIES: u32 = 100_000;
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
-pub fn show(options: &Options, profile: &Profile) {
-    let mut text = String::from("\n");
-    text += &written(options, profile);
+pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
+    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options));
+    let directory = make(&wanted);
+    let finished = profile.finish(status, pes, directory.as_deref().ok());
+    let kept = match (&directory, finished.write_error) {
+        (Ok(directory), None) => format!("profile kept, to see it again: oshprof report {}", directory.display()),
+        (Ok(_), Some((path, error))) => format!("the profile is not kept: cannot write {}: {error}", path.display()),
+        (Err(error), _) => format!("the profile is not kept: cannot make {}: {error}", wanted.display()),
+    };
+    let text = format!("\n{}\noshrun: {kept}\n", finished.table.trim_end());
     // Whoever closed standard error does not want to know.
     let _ = io::stderr().write_all(text.as_bytes());
-}
-
-/// Writes the directory; says where, or what went wrong.
-fn written(options: &Options, profile: &Profile) -> String {
-    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options));
-    let directory = match make(&wanted) {
-        Ok(directory) => directory,
-        Err(error) => return format!("oshrun: the profile is not kept: cannot make {}: {error}\n", wanted.display()),
-    };
-    match file::write(profile, &directory) {
-        Ok(()) => format!("oshrun: profile kept: oshprof report {}\n", directory.display()),
-        Err((path, error)) => {
-            format!("oshrun: the profile is not kept as a whole: cannot write {}: {error}\n", path.display())
-        }
-    }
 }
 
 /// `pellucid-PROGRAM.prof`

@@ -24,7 +24,7 @@ const RELAY: u64 = 3;
 /// The first token of the PEs' streams.
 pub const STREAMS: u64 = 4;
 
-/// From the end of a PE without `shmem_finalize` to the end of the job, while others still run.
+/// How long a PE may be inside the library after another one has left.
 const LOST_AFTER: Duration = Duration::from_secs(5);
 /// How long the beginning of a line is kept back from a person at a terminal.
 const PROMPT_AFTER: Duration = Duration::from_millis(100);
@@ -32,7 +32,7 @@ const PROMPT_AFTER: Duration = Duration::from_millis(100);
 const LAST_OUTPUT: Duration = Duration::from_millis(200);
 /// How long our reader may hold up the end of a job that was ended by a signal.
 const LAST_WRITE: Duration = Duration::from_secs(1);
-/// PEs whose activity is listed one by one when time is up.
+/// PEs whose activity is listed one by one.
 const LISTED: usize = 64;
 
 /// A job whose PEs run.
@@ -66,7 +66,7 @@ pub struct Verdict {
     ending: Option<Ending>,
     /// A signal to us asked for the end.
     interrupted: bool,
-    /// A PE left without saying so: which, and when.
+    /// A PE that left, and when: the others are expected to leave too.
     lost: Option<(u32, Instant)>,
     /// Our standard output was closed by its reader.
     closed: bool,
@@ -189,9 +189,7 @@ impl Supervisor {
         let place = self.place(pe);
         let status = match ended {
             Ended::Exited(0) => {
-                if place.state == PeState::Initialized || !place.joined {
-                    self.verdict.lost.get_or_insert((pe, Instant::now()));
-                }
+                self.verdict.lost.get_or_insert((pe, Instant::now()));
                 return;
             }
             Ended::Exited(status) => status,
@@ -247,20 +245,22 @@ impl Supervisor {
         }
     }
 
-    /// A PE that left without `shmem_finalize` is an error where others use the library and do not end.
+    /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective, so
+    /// that they would have left by now, had it called that with them.
     fn check_lost(&mut self, now: Instant) {
         let Some((pe, since)) = self.verdict.lost else { return };
         if self.verdict.ending.is_some() || now < since + LOST_AFTER {
             return;
         }
-        let waiting = |other: u32| matches!(self.job.pe(other).state(), PeState::Initialized) || self.starting(other);
-        if self.pes.running().any(waiting) {
-            let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs());
-            self.output.say(&text);
-            self.end(1);
-        } else {
+        let inside = |other: &u32| self.job.pe(*other).state() == PeState::Initialized || self.starting(*other);
+        let waiting: Vec<u32> = self.pes.running().filter(inside).collect();
+        if waiting.is_empty() {
             self.verdict.lost = Some((pe, now));
+            return;
         }
+        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs()) + &self.activities(&waiting);
+        self.output.say(&text);
+        self.end(1);
     }
 
     /// Whether a PE is in `shmem_init`.
@@ -271,14 +271,20 @@ impl Supervisor {
 
     fn report_timeout(&mut self, limit: Duration) {
         let running: Vec<u32> = self.pes.running().collect();
-        let mut text = format!("the job has not ended within {} s (--timeout)", limit.as_secs_f64());
-        for pe in running.iter().take(LISTED) {
+        let text = format!("the job has not ended within {} s (--timeout)", limit.as_secs_f64());
+        self.output.say(&(text + &self.activities(&running)));
+    }
+
+    /// A line for each of these PEs: what it is doing.
+    fn activities(&self, pes: &[u32]) -> String {
+        let mut text = String::new();
+        for pe in pes.iter().take(LISTED) {
             text += &format!("\n  {}: {}", self.who(*pe), self.place(*pe).now());
         }
-        if running.len() > LISTED {
-            text += &format!("\n  and {} more PEs", running.len() - LISTED);
+        if pes.len() > LISTED {
+            text += &format!("\n  and {} more PEs", pes.len() - LISTED);
         }
-        self.output.say(&text);
+        text
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -41,7 +41,7 @@ pub const TABLE: &[Var] = &[
         name: "COLLECTIVES",
         sma: false,
         default: "auto",
-        help: "algorithms by collective, e.g. barrier:dissemination,reduce:linear; auto chooses by size and PEs",
+        help: "algorithms by collective, e.g. barrier:dissemination,reduce:tree; auto chooses by size and PEs",
     },
 ];
 

@@ -100,6 +100,7 @@ fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {
         0 => End::Unknown,
         1 => End::Exited(value),
         2 => End::Killed(value),
+        3 => End::Stopped,
         other => return Err(c.corrupt(format!("end of kind {other}"))),
     };
     Ok(Pe {
@@ -150,6 +151,7 @@ fn routine(c: &mut Cursor<'_>) -> Result<Routine, ReadError> {
     }
     r.errors = c.u64("errors")?;
     r.unfinished = c.u64("unfinished calls")?;
+    r.unfinished_ns = c.u64("the time of unfinished calls")?;
     r.timed_calls = c.u64("timed calls")?;
     r.total_ns = c.u64("the total")?;
     r.estimated = c.u8("whether the total is an estimate")? != 0;

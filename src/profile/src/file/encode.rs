@@ -39,6 +39,7 @@ fn pe(pe: &Pe) -> Vec<u8> {
         End::Unknown => (0, 0),
         End::Exited(status) => (1, status),
         End::Killed(signal) => (2, signal),
+        End::Stopped => (3, 0),
     };
     out.push(kind);
     put_u32(&mut out, value as u32);
@@ -68,7 +69,7 @@ fn pe(pe: &Pe) -> Vec<u8> {
     out
 }
 
-/// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished, timed calls, total,
+/// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished calls and time, timed calls, total,
 /// estimated, variance (the bits of an `f64`), max, latencies (number of buckets, then bucket and count each), sizes
 /// (number, then class, distance, calls and bytes each).
 fn routine(r: &Routine) -> Vec<u8> {
@@ -76,7 +77,7 @@ fn routine(r: &Routine) -> Vec<u8> {
     put_text(&mut out, &r.name);
     out.push(r.class as u8);
     r.calls.iter().chain(&r.bytes).for_each(|&n| put_u64(&mut out, n));
-    for n in [r.errors, r.unfinished, r.timed_calls, r.total_ns] {
+    for n in [r.errors, r.unfinished, r.unfinished_ns, r.timed_calls, r.total_ns] {
         put_u64(&mut out, n);
     }
     out.push(u8::from(r.estimated));

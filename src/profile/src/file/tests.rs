@@ -39,7 +39,7 @@ fn sample() -> Profile {
     put.add_size(SizeCount { class: 47, distance: 3, calls: 3, bytes: u64::MAX });
     let mut barrier = Routine::new("shmem_barrier_all", Class::Barrier);
     barrier.calls[0] = 1;
-    barrier.unfinished = 1;
+    (barrier.unfinished, barrier.unfinished_ns) = (1, 99);
     let last = LastOp { routine: "shmem_barrier_all".into(), inside: Some(true), peer: None, since_ns: Some(99) };
     let pe = Pe {
         pe: 0,

@@ -5,11 +5,11 @@
 #![allow(unsafe_code)]
 
 use std::sync::atomic::{
-    AtomicBool, AtomicPtr, AtomicU32,
+    AtomicBool, AtomicPtr, AtomicU32, AtomicU64,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::tls;
+use super::{cold, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOTS, Slot};
 
@@ -17,6 +17,8 @@ static REGION: AtomicPtr<Region> = AtomicPtr::new(std::ptr::null_mut());
 /// The process that attached: a forked child has another id and must not write.
 static PID: AtomicU32 = AtomicU32::new(0);
 static KEY: AtomicU32 = AtomicU32::new(u32::MAX);
+/// Copy of what the region says, for recording.
+static SAMPLE_OVERHEAD: AtomicU64 = AtomicU64::new(0);
 /// No slot was free at the last look, and none was given back since.
 static FULL: AtomicBool = AtomicBool::new(false);
 
@@ -42,6 +44,9 @@ pub(super) fn region() -> Option<&'static Region> {
 pub(super) fn publish(region: &'static Region, pe: u32, first_local: u32, local_pes: u32, scale: Scale) {
     let shared = &region.slots[SLOTS];
     prepare(shared, pe, first_local, local_pes, scale);
+    let overhead = cold::sample_overhead(shared);
+    region.head.sample_overhead.store(overhead, Relaxed);
+    SAMPLE_OVERHEAD.store(overhead, Relaxed);
     PID.store(std::process::id(), Relaxed);
     FULL.store(false, Relaxed);
     create_key();
@@ -63,6 +68,11 @@ pub(super) fn forget() {
 pub(super) fn shared() -> Option<&'static Slot> {
     // SAFETY: as in `region`.
     unsafe { REGION.load(Acquire).as_ref() }.map(|region| &region.slots[SLOTS])
+}
+
+/// What timing a sample takes, in ticks times 256.
+pub(super) fn sample_overhead() -> u64 {
+    SAMPLE_OVERHEAD.load(Relaxed)
 }
 
 /// Finds the calling thread a place.

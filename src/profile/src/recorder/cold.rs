@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::claim::{self, Place};
-use super::hot::{add_exact, bump, elapsed, ticks as ticks_of};
+use super::hot::{add_exact, bump, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
 use crate::clock;
 use crate::histogram::bucket;
@@ -25,11 +25,36 @@ const NS_PER_CREDIT: u64 = 2500;
 /// Calls that can be paid for in advance.
 const MAX_CREDIT: u32 = 4000;
 
-/// Time now on the slot's clock; never 0.
+/// Begins to time a sample; never 0. Unlike in [`super::hot`], what precedes must be done first, and what follows must not
+/// have begun.
 #[cold]
 #[inline(never)]
-pub(super) fn ticks(slot: &Slot) -> u64 {
-    ticks_of(&slot.head)
+pub(super) fn begin_sample(slot: &Slot) -> u64 {
+    let start = if uses_counter(&slot.head) { clock::counter_after() } else { monotonic() };
+    clock::fence();
+    start
+}
+
+/// Ticks from the begin of a sample until now.
+#[inline(always)]
+fn end_sample(slot: &Slot, start: u64) -> u64 {
+    let end = if uses_counter(&slot.head) { clock::counter_after() } else { monotonic() };
+    end.saturating_sub(start)
+}
+
+/// What timing an empty sample takes, in ticks times 256: the mean without the longest, which were interrupted.
+pub(super) fn sample_overhead(slot: &Slot) -> u64 {
+    #[inline(never)]
+    fn end(slot: &Slot, start: u64) -> u64 {
+        end_sample(slot, start)
+    }
+    let mut ticks = [0_u64; 320];
+    for ticks in &mut ticks {
+        let start = begin_sample(std::hint::black_box(slot));
+        *ticks = end(std::hint::black_box(slot), start);
+    }
+    ticks.sort_unstable();
+    ticks[..256].iter().sum()
 }
 
 /// `CLOCK_MONOTONIC`; never 0.
@@ -104,15 +129,20 @@ fn elapsed_ns(head: &SlotHead, start: u64) -> u64 {
 #[inline(never)]
 pub(super) fn leave_sample(op: u16, start: u64) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
-    let ns = elapsed_ns(&slot.head, start);
-    add_sample(slot, slot.cell(op), ns);
+    let ticks = end_sample(slot, start);
+    let mult = slot.head.clock_mult.load(Relaxed);
+    let overhead = claim::sample_overhead() >> 8;
+    add_sample(slot, slot.cell(op), clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
 }
 
 /// Adds a timed sample and draws when the next one is due.
 ///
 /// A call of 100 us or more in a routine of nanoseconds is most often a preemption: taken for a hundred others it would
 /// drown them. It stands for itself; and long calls buy credit, so that where they are not rare, each call is timed.
-pub(super) fn add_sample(slot: &Slot, cell: &Cell, ns: u64) {
+///
+/// `raw_ns` includes the `overhead_ns` that timing takes.
+pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64) {
+    let ns = raw_ns.saturating_sub(overhead_ns);
     // This call stands for itself and for the calls that were not timed since the last sample.
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let row_number = row(slot, cell);
@@ -121,15 +151,15 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, ns: u64) {
     } else {
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
-        bump(&cell.sample_ns, ns.saturating_mul(weight));
+        bump(&cell.sample_ns, raw_ns.saturating_mul(weight));
         let row = slot.row(row_number);
         bump(&row.latency[bucket(ns)], weight);
         if ns > row.max_ns.load(Relaxed) {
             row.max_ns.store(ns, Relaxed);
         }
         bump(&row.sample_spread, weight * (weight - 1));
-        let ns = ns as f64;
-        let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * ns * ns;
+        let raw = raw_ns as f64;
+        let ns2 = f64::from_bits(row.sample_ns2.load(Relaxed)) + weight as f64 * raw * raw;
         row.sample_ns2.store(ns2.to_bits(), Relaxed);
     }
     let gap = next_gap(&slot.head, cell, ns);

@@ -132,7 +132,7 @@ pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
 }
 
 #[inline(always)]
-fn uses_counter(head: &SlotHead) -> bool {
+pub(super) fn uses_counter(head: &SlotHead) -> bool {
     head.clock_source.load(Relaxed) == Source::Counter as u32
 }
 
@@ -174,7 +174,7 @@ pub(super) fn enter_sampled(slot: &Slot, cell: &Cell, op: u16, peer: i32) -> u64
     slot.head.current.word.store(current_word(op, STATE_ENTERED, peer), Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
-    if left == 0 { cold::ticks(slot) } else { 0 }
+    if left == 0 { cold::begin_sample(slot) } else { 0 }
 }
 
 #[inline(always)]

@@ -52,7 +52,7 @@ fn routine_list(routines: &[Routine], run_time_ns: f64) -> Vec<Value> {
 }
 
 fn routine(r: &Routine, run_time_ns: f64) -> Value {
-    let share = if run_time_ns > 0.0 { r.total_ns as f64 / run_time_ns } else { 0.0 };
+    let share = if run_time_ns > 0.0 { r.spent_ns() as f64 / run_time_ns } else { 0.0 };
     json!({
         "name": r.name,
         "class": r.class.name(),
@@ -70,6 +70,7 @@ fn routine(r: &Routine, run_time_ns: f64) -> Value {
         "timed_calls": r.timed_calls,
         "estimated": r.estimated,
         "unfinished_calls": r.unfinished,
+        "unfinished_ns": r.unfinished_ns,
         "share": share,
     })
 }
@@ -95,7 +96,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
     let waiting: Map<String, Value> =
         WAITING.iter().map(|(name, pick)| ((*name).to_owned(), json!(pick(pe)))).collect();
     let (exit_status, signal) = match pe.end {
-        End::Unknown => (None, None),
+        End::Unknown | End::Stopped => (None, None),
         End::Exited(status) => (Some(status), None),
         End::Killed(signal) => (None, Some(signal)),
     };
@@ -115,6 +116,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "finalized": pe.progress == Progress::Finalized,
         "exit_status": exit_status,
         "signal": signal,
+        "stopped": pe.end == End::Stopped,
         "last": last,
         "threads": pe.threads,
         "library_ns": library_ns(pe),

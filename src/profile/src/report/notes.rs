@@ -53,6 +53,7 @@ pub fn notes(profile: &Profile) -> Vec<String> {
 fn end_note(pe: &Pe, ended: bool) -> Option<String> {
     let last = pe.last.as_ref().map(|last| format!(", {}", last_text(last))).unwrap_or_default();
     match pe.end {
+        End::Stopped => Some(format!("ended by the launcher{last}")),
         End::Killed(signal) => Some(format!("killed by {}{last}", signal_name(signal))),
         End::Exited(status) if pe.progress != Progress::Finalized => {
             Some(format!("exited with status {status} without finalizing{last}"))

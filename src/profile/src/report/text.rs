@@ -71,7 +71,8 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
     }
     let run_time = merge::run_time_ns(&profile.pes);
     let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
-    let (calls, bytes, total) = (sum(Routine::all_calls), sum(Routine::all_bytes), sum(|r| r.total_ns));
+    let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::all_bytes));
+    let (total, spent) = (sum(|r| r.total_ns), sum(Routine::spent_ns));
     let estimated = routines.iter().any(|r| r.estimated);
     let kinds = routines.len();
     let cut = sort::select(&mut routines, options.sort, options.top);
@@ -98,7 +99,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
                 none.clone(),
                 none.clone(),
                 none,
-                units::percent(total as f64, run_time),
+                units::percent(spent as f64, run_time),
             ],
         );
     }
@@ -115,8 +116,9 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     let dash = || "-".to_owned();
     let bytes = if r.all_bytes() == 0 { dash() } else { units::bytes(r.all_bytes()) };
     let calls = units::count(r.all_calls());
+    let share = units::percent(r.spent_ns() as f64, run_time);
     if r.timed_calls == 0 {
-        return [calls, bytes, dash(), dash(), dash(), dash(), dash(), dash()];
+        return [calls, bytes, dash(), dash(), dash(), dash(), dash(), share];
     }
     let kept = |ns: u64| if r.latency.counts().is_empty() { dash() } else { units::time(ns as f64) };
     let mark = if r.estimated { "~" } else { "" };
@@ -128,7 +130,7 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
         kept(r.quantile_ns(0.5)),
         kept(r.quantile_ns(0.99)),
         kept(r.max_ns),
-        units::percent(r.total_ns as f64, run_time),
+        share,
     ]
 }
 

@@ -136,6 +136,8 @@ pub struct RegionHead {
     pub end_ticks: AtomicU64,
     /// Calls recorded in the shared slot.
     pub shared_calls: AtomicU64,
+    /// What timing a sample takes, in ticks times 256: included in the samples, to be subtracted from their mean.
+    pub sample_overhead: AtomicU64,
     /// Host of the PE.
     pub host: Text<64>,
 }
@@ -223,7 +225,8 @@ pub struct Cell {
     pub samples: AtomicU64,
     /// Calls that the samples stand for.
     pub sample_weight: AtomicU64,
-    /// Time of the samples in nanoseconds, each times the calls it stands for.
+    /// Time of the samples in nanoseconds, each times the calls it stands for. It includes what timing takes, which is
+    /// subtracted from the mean: a clock with coarse steps then still gives the right mean.
     pub sample_ns: AtomicU64,
 }
 

@@ -101,7 +101,7 @@ fn stencil() -> Profile {
 fn killed() -> Profile {
     let mut barrier = timed("shmem_barrier_all", Class::Barrier, &[1500]);
     barrier.calls[0] = 2;
-    barrier.unfinished = 1;
+    (barrier.unfinished, barrier.unfinished_ns) = (1, 1200 * MS);
     let last = |inside, peer| LastOp { routine: "shmem_barrier_all".into(), inside, peer, since_ns: Some(1200 * MS) };
     let mut first = finalized(0, 1300 * MS, vec![barrier.clone()]);
     (first.progress, first.finalize_ns, first.end, first.last) =
@@ -111,7 +111,9 @@ fn killed() -> Profile {
         (Progress::Initialized, 0, End::Exited(3), Some(last(None, Some(0))));
     (second.overflowed, second.level_changes) = (7, 2);
     let long = "x".repeat(120);
-    Profile { job: job("/opt/bin/solver", &long, 3, 1400 * MS, 137), pes: vec![first, second] }
+    let mut third = finalized(3, 1300 * MS, vec![timed("shmem_init", Class::Setup, &[900_000])]);
+    (third.progress, third.finalize_ns, third.end) = (Progress::Initialized, 0, End::Stopped);
+    Profile { job: job("/opt/bin/solver", &long, 4, 1400 * MS, 137), pes: vec![first, second, third] }
 }
 
 /// Forty PEs with threads.

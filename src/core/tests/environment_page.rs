@@ -1,0 +1,36 @@
+//! `docs/environment.md` is written from the tables that the library reads. `PELLUCID_BLESS=1 cargo test -p pellucid-core`
+//! writes it anew.
+
+use pellucid_core::base::env;
+use pellucid_core::team::algorithm;
+use std::fmt::Write;
+
+fn page() -> String {
+    let mut text = String::from(
+        "# Environment variables of the library\n\n\
+         Written from the tables in `src/core/src/base/env.rs` and `src/core/src/team/algorithm.rs`; a test compares.\n\
+         A value that cannot be used ends the job with a message that names the variable; a name that is close to one of \
+         these gets a warning.\n\n| variable | default | what it does |\n|---|---|---|\n",
+    );
+    for var in env::TABLE {
+        let old = if var.sma { format!(", `SMA_{}`", var.name) } else { String::new() };
+        let default = if var.default.is_empty() { "not set".into() } else { format!("`{}`", var.default) };
+        writeln!(text, "| `SHMEM_{}`{old} | {default} | {} |", var.name, var.help).unwrap();
+    }
+    text += "\n## Algorithms for `SHMEM_COLLECTIVES`\n\n\
+             `SHMEM_COLLECTIVES=barrier:counter,reduce:tree` forces algorithms; what is not named is chosen by size and PEs.\n\n\
+             | collective | algorithm | what it does |\n|---|---|---|\n";
+    for row in algorithm::TABLE {
+        writeln!(text, "| {} | `{}:{}` | {} |", row.collective, row.collective, row.name, row.help).unwrap();
+    }
+    text
+}
+
+#[test]
+fn the_page_is_what_the_tables_say() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/environment.md");
+    if std::env::var_os("PELLUCID_BLESS").is_some() {
+        std::fs::write(&file, page()).unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), page());
+}
