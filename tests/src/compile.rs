@@ -30,7 +30,13 @@ impl Build {
     /// A program named `name` from one source file.
     pub fn source(name: &str, source: &Path) -> Build {
         let compiler = if source.extension().is_some_and(|extension| extension == "cpp") { "oshc++" } else { "oshcc" };
-        Build { name: name.to_string(), sources: vec![source.to_path_buf()], options: Vec::new(), libraries: Vec::new(), compiler }
+        Build {
+            name: name.to_string(),
+            sources: vec![source.to_path_buf()],
+            options: Vec::new(),
+            libraries: Vec::new(),
+            compiler,
+        }
     }
 
     /// Gives another build of the same source its own name.

@@ -21,11 +21,7 @@ pub fn functions() -> &'static HashSet<String> {
             .arg(tree::header("shmem.h"))
             .output()
             .expect("cc runs");
-        assert!(
-            output.status.success(),
-            "shmem.h does not preprocess:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "shmem.h does not preprocess:\n{}", String::from_utf8_lossy(&output.stderr));
         called(&String::from_utf8_lossy(&output.stdout)).map(String::from).collect()
     })
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::compile::Build;
-use crate::run::Job;
+use crate::run::{Job, Outcome};
 use crate::{declared, template, tree};
 
 /// A program of `tests/conformance`, expanded for this build.
@@ -56,27 +56,50 @@ impl Program {
         self.needs.iter().filter(|name| !declared.contains(*name)).map(String::as_str).collect()
     }
 
+    /// Compiles the program.
+    ///
+    /// # Errors
+    /// The command and the compiler's messages.
+    pub fn build(&self) -> Result<PathBuf, String> {
+        let file = self.name.replace('/', "-");
+        let source = tree::scratch("generated").join(format!("{file}.{}", self.extension));
+        std::fs::write(&source, &self.text).map_err(|error| format!("{}: {error}", source.display()))?;
+        Build::source(&file, &source).options(["-Werror"]).options(&self.options).try_build()
+    }
+
+    /// The job that runs the compiled program at a number of PEs, with more options of `oshrun`.
+    pub fn job(&self, binary: &Path, pes: usize, options: &[&str]) -> Job {
+        let mut job = Job::oshrun(pes).limit(self.limit).args(&self.oshrun).args(options);
+        for (name, value) in &self.environment {
+            job = job.env(name, value);
+        }
+        job.arg(binary)
+    }
+
+    /// Whether an outcome is the one that the program asks for.
+    ///
+    /// # Errors
+    /// What differs, with command and output.
+    pub fn judge(&self, outcome: &Outcome) -> Result<(), String> {
+        let text = |part: &&String| outcome.stdout.contains(*part) || outcome.stderr.contains(*part);
+        let lacking: Vec<&String> = self.expect.iter().filter(|part| !text(part)).collect();
+        if outcome.code() == self.status && lacking.is_empty() {
+            return Ok(());
+        }
+        let lacking: String = lacking.iter().map(|part| format!("output lacks \"{part}\"\n")).collect();
+        Err(format!("{}{lacking}", outcome.describe()))
+    }
+
     /// Compiles the program and runs it at each of its PE counts.
     ///
     /// # Errors
     /// What failed, with commands and output.
     pub fn run(&self) -> Result<(), String> {
-        let file = self.name.replace('/', "-");
-        let source = tree::scratch("generated").join(format!("{file}.{}", self.extension));
-        std::fs::write(&source, &self.text).map_err(|error| format!("{}: {error}", source.display()))?;
-        let binary = Build::source(&file, &source).options(["-Werror"]).options(&self.options).try_build()?;
+        let binary = self.build()?;
         let mut failures = Vec::new();
         for &pes in &self.pes {
-            let mut job = Job::oshrun(pes).limit(self.limit).args(&self.oshrun);
-            for (name, value) in &self.environment {
-                job = job.env(name, value);
-            }
-            let outcome = job.arg(&binary).run();
-            let text = |part: &&String| outcome.stdout.contains(*part) || outcome.stderr.contains(*part);
-            let lacking: Vec<&String> = self.expect.iter().filter(|part| !text(part)).collect();
-            if outcome.code() != self.status || !lacking.is_empty() {
-                let lacking: String = lacking.iter().map(|part| format!("output lacks \"{part}\"\n")).collect();
-                failures.push(format!("at {pes} PEs:\n{}{lacking}", outcome.describe()));
+            if let Err(message) = self.judge(&self.job(&binary, pes, &[]).run()) {
+                failures.push(format!("at {pes} PEs:\n{message}"));
             }
         }
         if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }

@@ -49,7 +49,9 @@ fn types(templates: &[&str]) -> Vec<(String, String)> {
             continue;
         }
         let families = families(&kind);
-        let current = |name: &String| table::functions().iter().any(|row| row.template == *name && (kind == Kind::Typed || row.current));
+        let current = |name: &String| {
+            table::functions().iter().any(|row| row.template == *name && (kind == Kind::Typed || row.current))
+        };
         if !families.iter().all(current) {
             continue;
         }

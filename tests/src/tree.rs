@@ -24,11 +24,7 @@ pub fn prefix() -> PathBuf {
         Some(path) => PathBuf::from(path),
         None => workspace().join("target/pellucid"),
     };
-    assert!(
-        prefix.join("bin/oshcc").exists(),
-        "no library to test in {}: run ./x build first",
-        prefix.display()
-    );
+    assert!(prefix.join("bin/oshcc").exists(), "no library to test in {}: run ./x build first", prefix.display());
     prefix
 }
 

@@ -16,7 +16,8 @@ fn main() -> ExitCode {
     let programs = program::conformance();
 
     let texts: Vec<String> = programs.iter().map(|program| program.text.clone()).collect();
-    let mut trials = vec![Trial::test("every declared function is called", move || covered(&texts).map_err(Into::into))];
+    let mut trials =
+        vec![Trial::test("every declared function is called", move || covered(&texts).map_err(Into::into))];
     let mut skipped = Vec::new();
     for program in programs {
         let missing = program.missing();

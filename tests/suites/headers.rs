@@ -92,9 +92,9 @@ fn shmem_h_brings_in_no_other_names() {
 /// Whether a name fits a template of the API table with another type name.
 fn is_more_of_a_template(name: &str) -> bool {
     table::functions().iter().filter_map(|function| function.template.split_once("TYPENAME")).any(|(before, after)| {
-        name.strip_prefix(before).and_then(|rest| rest.strip_suffix(after)).is_some_and(|typename| {
-            table::functions().iter().any(|function| function.typename == typename)
-        })
+        name.strip_prefix(before)
+            .and_then(|rest| rest.strip_suffix(after))
+            .is_some_and(|typename| table::functions().iter().any(|function| function.typename == typename))
     })
 }
 
@@ -151,7 +151,8 @@ fn prototypes_agree_with_the_table() {
         text.push_str("int main(void) { return 0; }\n");
         let options = ["-Wno-pedantic", "-Wno-unused-variable", "-Wno-unused-const-variable"];
         compile("cc", "c99", &format!("prototypes-{profiling}"), &text, &options).expect_code(0);
-        let uses: String = text.lines().filter(|line| !line.starts_with("extern")).map(|line| format!("{line}\n")).collect();
+        let uses: String =
+            text.lines().filter(|line| !line.starts_with("extern")).map(|line| format!("{line}\n")).collect();
         compile("cc", "c99", &format!("uses-{profiling}"), &uses, &options).expect_code(0);
         println!("{header}: {count} of {} prototypes agree", table::functions().len());
         assert!(count > 0);
@@ -185,10 +186,8 @@ fn generic_forms_take_every_type() {
                 continue;
             }
             let parameters = generic.parameters.replace("TYPE", c_type);
-            let names: Vec<&str> = parameters
-                .split(',')
-                .filter_map(|parameter| parameter.rsplit([' ', '*']).next())
-                .collect();
+            let names: Vec<&str> =
+                parameters.split(',').filter_map(|parameter| parameter.rsplit([' ', '*']).next()).collect();
             let returns = generic.returns.replace("TYPE", c_type);
             let result = if returns == "void" { "" } else { "return " };
             text.push_str(&format!(

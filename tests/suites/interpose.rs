@@ -67,8 +67,13 @@ fn from_an_archive_before_the_library() {
     let _ = std::fs::remove_file(&archive);
     Job::new(PathBuf::from("ar")).arg("rcs").arg(&archive).arg(&object).run().expect_code(0);
     // As the specification shows it: -lmyprof -lpsma -lsma.
-    let build = Build::source("archived", &source("program.c"))
-        .libraries(["-L", &folder.to_string_lossy(), "-lmyprof", "-lpsma", "-lsma"]);
+    let build = Build::source("archived", &source("program.c")).libraries([
+        "-L",
+        &folder.to_string_lossy(),
+        "-lmyprof",
+        "-lpsma",
+        "-lsma",
+    ]);
     check("archive", &build.build(), &[]);
     check("archive-static", &build.clone().named("archived-static").options(["-static"]).build(), &[]);
 }

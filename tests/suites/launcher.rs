@@ -90,7 +90,10 @@ fn lines_stay_whole() {
     for pe in 0..3 {
         // In order for each PE.
         let prefix = format!("PE {pe} line ");
-        let numbers = outcome.stdout.lines().filter_map(|line| line.strip_prefix(&prefix)?.split(' ').next()?.parse::<u32>().ok());
+        let numbers = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix(&prefix)?.split(' ').next()?.parse::<u32>().ok());
         assert!(numbers.eq(0..20_000), "the lines of PE {pe}");
     }
     let outcome = say(2, &[], &["no-newline"]).expect_code(0);
@@ -134,7 +137,11 @@ fn wrong_options_are_explained() {
             assert!(outcome.stderr.contains(word), "the message lacks \"{word}\"\n{}", outcome.describe());
         }
     }
-    oshrun().args(["-n", "2", "no-such-program-anywhere"]).run().expect_code(127).expect_text(&["no-such-program-anywhere"]);
+    oshrun()
+        .args(["-n", "2", "no-such-program-anywhere"])
+        .run()
+        .expect_code(127)
+        .expect_text(&["no-such-program-anywhere"]);
     oshrun().args(["-n", "2", "./no/such/file"]).run().expect_code(127).expect_text(&["./no/such/file"]);
     oshrun().args(["-n", "2", "/etc/passwd"]).run().expect_code(126).expect_text(&["/etc/passwd"]);
     for option in ["-h", "--help"] {
@@ -191,7 +198,9 @@ fn ours(names: &std::collections::BTreeSet<String>) -> Vec<String> {
 fn signals_reach_every_pe() {
     let _alone = ALONE.lock();
     let binary = Build::program("launcher/say.c").named("say-signals").build();
-    for (number, what) in [(libc::SIGTERM, "sleep"), (libc::SIGINT, "compute"), (libc::SIGHUP, "sleep"), (libc::SIGKILL, "compute")] {
+    for (number, what) in
+        [(libc::SIGTERM, "sleep"), (libc::SIGINT, "compute"), (libc::SIGHUP, "sleep"), (libc::SIGKILL, "compute")]
+    {
         let running = Job::oshrun(3).arg(&binary).arg(what).limit(20).start();
         let up = system::wait_until(Duration::from_secs(10), || system::processes(&binary).len() == 3);
         assert!(up, "three PEs start");

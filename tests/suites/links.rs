@@ -121,7 +121,9 @@ fn a_large_bss_costs_nothing_until_it_is_touched() {
 
 #[test]
 fn a_forked_child_has_a_private_copy() {
-    for (name, options) in [("pie", ["-fPIE", "-pie"]), ("no-pie", ["-fno-pie", "-no-pie"]), ("static", ["-static", "-g"])] {
+    for (name, options) in
+        [("pie", ["-fPIE", "-pie"]), ("no-pie", ["-fno-pie", "-no-pie"]), ("static", ["-static", "-g"])]
+    {
         let binary = Build::program("links/fork.c").named(&format!("fork-{name}")).options(options).build();
         for pes in [1, 2, 3] {
             Job::oshrun(pes).arg(&binary).limit(20).run().expect_code(0).expect_text(&["forked"]);

@@ -47,7 +47,8 @@ fn judge(outcome: Outcome, pes: usize, routine: &str, words: &[&str]) -> Result<
     if outcome.code() >= 128 {
         return fault("a signal ended the job");
     }
-    let Some(line) = outcome.stderr.lines().find(|line| line.starts_with("pellucid: ") && line.contains(routine)) else {
+    let Some(line) = outcome.stderr.lines().find(|line| line.starts_with("pellucid: ") && line.contains(routine))
+    else {
         return fault(&format!("no line \"pellucid: PE ...: {routine}: ...\""));
     };
     let mut wanted: Vec<String> = words.iter().map(|word| word.replace('N', &pes.to_string())).collect();

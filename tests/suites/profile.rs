@@ -117,7 +117,11 @@ fn the_json_has_its_promised_shape() {
         let outcome = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--by", view]).run();
         assert!(!outcome.expect_code(0).stdout.is_empty());
     }
-    Job::new(tree::tool("oshprof")).args(["report", "/no/such/profile"]).run().expect_failure().expect_text(&["/no/such/profile"]);
+    Job::new(tree::tool("oshprof"))
+        .args(["report", "/no/such/profile"])
+        .run()
+        .expect_failure()
+        .expect_text(&["/no/such/profile"]);
 }
 
 #[test]
@@ -164,7 +168,10 @@ fn waiting_is_seen_where_it_happens() {
     outcome.expect_code(0);
     let report = Report::read(&directory, true);
     let total = |name: &str| {
-        report.field(name, "time_ns").and_then(|time| time["total"].as_f64()).unwrap_or_else(|| panic!("{name} has no time"))
+        report
+            .field(name, "time_ns")
+            .and_then(|time| time["total"].as_f64())
+            .unwrap_or_else(|| panic!("{name} has no time"))
     };
     // 300 ms of one PE in each; the machine may be busy and add to it.
     for name in ["shmem_barrier_all", "shmem_long_wait_until"] {

@@ -38,10 +38,8 @@ fn check(symbols: &BTreeMap<String, char>, what: &str) {
     }
     assert!(count > 0, "{what} exports nothing of the API");
     println!("{what}: {count} of {} functions, each with its profiling twin", table::functions().len());
-    let known: BTreeSet<&str> = table::functions()
-        .iter()
-        .flat_map(|function| [function.name.as_str(), function.pshmem.as_str()])
-        .collect();
+    let known: BTreeSet<&str> =
+        table::functions().iter().flat_map(|function| [function.name.as_str(), function.pshmem.as_str()]).collect();
     let strange: Vec<&String> = symbols
         .keys()
         .filter(|name| !known.contains(name.as_str()))

@@ -36,7 +36,12 @@ fn several_sources_at_once_and_one_by_one() {
 #[test]
 fn a_shared_object_and_a_program_that_uses_it() {
     let folder = tree::fresh("wrapper-shared");
-    oshcc().args(["-shared", "-fPIC", "-o", "libhelper.so"]).arg(source("helper.c")).directory(&folder).run().expect_code(0);
+    oshcc()
+        .args(["-shared", "-fPIC", "-o", "libhelper.so"])
+        .arg(source("helper.c"))
+        .directory(&folder)
+        .run()
+        .expect_code(0);
     oshcc()
         .arg(source("hello.c"))
         .args(["-L.", "-lhelper", "-Wl,-rpath,$ORIGIN", "-o", "hello"])
@@ -87,7 +92,10 @@ fn the_command_can_be_shown() {
             assert!(outcome.stdout.contains(part), "{option} lacks {part}\n{}", outcome.describe());
         }
         let library = outcome.stdout.find("-lsma").expect("just seen");
-        assert!(outcome.stdout.find("a.c").expect("just seen") < library, "the library comes after the user's arguments");
+        assert!(
+            outcome.stdout.find("a.c").expect("just seen") < library,
+            "the library comes after the user's arguments"
+        );
     }
 }
 
@@ -95,11 +103,18 @@ fn the_command_can_be_shown() {
 fn cc_and_cxx_choose_the_compiler() {
     let outcome = oshcc().args(["--show", "a.c"]).env("CC", "my-own-cc").run().expect_code(0);
     assert!(outcome.stdout.trim_start().starts_with("my-own-cc "), "{}", outcome.describe());
-    let outcome = Job::new(tree::tool("oshc++")).args(["--show", "a.cpp"]).env("CXX", "my-own-cxx").run().expect_code(0);
+    let outcome =
+        Job::new(tree::tool("oshc++")).args(["--show", "a.cpp"]).env("CXX", "my-own-cxx").run().expect_code(0);
     assert!(outcome.stdout.trim_start().starts_with("my-own-cxx "), "{}", outcome.describe());
     if Path::new("/usr/bin/clang").exists() {
         let folder = tree::fresh("wrapper-clang");
-        oshcc().arg(source("whole.c")).args(["-o", "clanged"]).env("CC", "clang").directory(&folder).run().expect_code(0);
+        oshcc()
+            .arg(source("whole.c"))
+            .args(["-o", "clanged"])
+            .env("CC", "clang")
+            .directory(&folder)
+            .run()
+            .expect_code(0);
         run(&folder.join("clanged"));
     }
     oshcc().args(["a.c"]).env("CC", "/no/such/compiler").run().expect_failure().expect_text(&["/no/such/compiler"]);

@@ -127,11 +127,10 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
                 by_op[usize::from(op)].get_or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
             }
         });
-        if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns) {
-            if let Some(routine) = by_op.get_mut(usize::from(op)).and_then(Option::as_mut).filter(|r| r.unfinished > 0)
-            {
-                routine.unfinished_ns += ns;
-            }
+        if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns)
+            && let Some(routine) = by_op.get_mut(usize::from(op)).and_then(Option::as_mut).filter(|r| r.unfinished > 0)
+        {
+            routine.unfinished_ns += ns;
         }
     }
     pe.routines = by_op.into_iter().flatten().collect();

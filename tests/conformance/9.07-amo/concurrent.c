@@ -5,7 +5,8 @@
  */
 #include "check.h"
 
-enum { ROUNDS = 2000 };
+/* Enough to last longer than a time slice: the PEs must really meet. */
+enum { ROUNDS = 100000 };
 
 static long ticket;
 static uint64_t product;
@@ -21,6 +22,7 @@ int main(void) {
     product = 1;
     shmem_barrier_all();
     for (int k = 0; k < rounds; k++) {
+        if (k % (rounds / 10) == 0) shmem_barrier_all();
         long mine = shmem_long_atomic_fetch_inc(&ticket, npes - 1);
         CHECKF(mine >= 0 && mine < (long)npes * rounds, "ticket %ld", mine);
         char one = 1;

@@ -27,6 +27,7 @@ int main(void) {
             for (int pe = 0; pe < npes; pe++) shmem_long_atomic_set(&came, 1, pe);
             shmem_long_wait_until(&came, SHMEM_CMP_EQ, npes);
             usleep(30000);
+            CHECK_EQ(place, 0);
             shmem_clear_lock(&lock);
         }
         shmem_barrier_all();

@@ -16,6 +16,9 @@ use crate::suite::{GROUPS, Group, Program, Runs};
 /// Of one program. The longest takes a few seconds where nothing is wrong.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
+/// After so many failures a program is not repeated with that library.
+const FAILURES: usize = 2;
+
 /// Symmetric heap of the measured programs: room for the largest transfer both ways.
 const HEAP: &str = "128M";
 
@@ -66,12 +69,12 @@ impl Driver {
         let prefix = options.prefix.as_ref().map_or_else(|| root.join("target/pellucid"), PathBuf::from);
         match Library::ours(&prefix) {
             Ok(library) => driver.libraries.push(library),
-            Err(why) => driver.fail(true, format!("Pellucid is not measured: {why}")),
+            Err(why) => driver.fail(true, format!("Pellucid: {why}")),
         }
         if !options.no_peers {
             match Library::oshmem() {
                 Ok(library) => driver.libraries.push(library),
-                Err(why) => driver.fail(false, format!("OSHMEM is not measured: {why}")),
+                Err(why) => driver.fail(false, format!("OSHMEM: {why}")),
             }
         }
         driver
@@ -99,7 +102,9 @@ impl Driver {
 
     fn fail(&mut self, ours: bool, what: String) {
         eprintln!("oshbench: {what}");
-        self.failures.push(Failure { what, ours });
+        if self.failures.iter().all(|f| f.what != what) {
+            self.failures.push(Failure { what, ours });
+        }
     }
 
     /// Runs all groups that the user named, or all there are.
@@ -171,9 +176,10 @@ impl Driver {
         let whole_job = program.runs == Runs::WholeJob;
         let nothing = whole_job.then(|| self.compile_plain(NOTHING).ok()).flatten();
         let mut failed: Vec<&str> = Vec::new();
+        let given_up = |failed: &[&str], name: &str| failed.iter().filter(|f| **f == name).count() >= FAILURES;
         for _ in 0..self.repetitions {
             for (library, path) in ready {
-                if failed.contains(&library.name) {
+                if given_up(&failed, library.name) {
                     continue;
                 }
                 let mut command = library.job(path, pes, self.cores);

@@ -51,7 +51,10 @@ pub fn run(command: &mut Command, limit: Duration) -> Result<Finished, String> {
             wall,
         })
     } else {
-        Err(format!("{status}{}", quote(&stderr)))
+        let complaints = quote(&stderr);
+        // Some launchers explain themselves on standard output.
+        let said = if complaints.is_empty() { last_lines(&String::from_utf8_lossy(&output)) } else { complaints };
+        Err(format!("{status}{said}"))
     }
 }
 
@@ -139,6 +142,8 @@ mod tests {
     fn failures_say_status_and_last_words() {
         let why = run(&mut shell("echo alas >&2; exit 3"), Duration::from_secs(30)).unwrap_err();
         assert!(why.contains('3') && why.contains("alas"), "{why}");
+        let why = run(&mut shell("echo alas; exit 3"), Duration::from_secs(30)).unwrap_err();
+        assert!(why.contains("alas"), "{why}");
         let why = run(&mut shell("kill -9 $$"), Duration::from_secs(30)).unwrap_err();
         assert!(why.contains('9'), "{why}");
         let why = run(&mut Command::new("./no such file"), Duration::from_secs(30)).unwrap_err();

@@ -61,7 +61,7 @@ fn main() -> ExitCode {
     let mut failed = false;
     for failure in &driver.failures {
         failed |= failure.ours;
-        println!("failed: {}", failure.what);
+        println!("{}: {}", if failure.ours { "failed" } else { "not measured" }, failure.what);
     }
     if let Some(path) = &options.json
         && let Err(why) = fs::write(path, json::json(&rows))

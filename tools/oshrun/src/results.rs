@@ -23,7 +23,7 @@ pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
         (Ok(_), Some((path, error))) => format!("the profile is not kept: cannot write {}: {error}", path.display()),
         (Err(error), _) => format!("the profile is not kept: cannot make {}: {error}", wanted.display()),
     };
-    let text = format!("\n{}\noshrun: {kept}\n", finished.table.trim_end());
+    let text = format!("\n{}\n\noshrun: {kept}\n", finished.table.trim_end());
     // Whoever closed standard error does not want to know.
     let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -14,7 +14,7 @@ const PES_LISTED: usize = 16;
 pub fn text(profile: &Profile, options: &Options) -> String {
     let mut parts = vec![header(profile)];
     match options.view {
-        View::Routine => parts.extend([by_routine(profile, options), errors(profile)]),
+        View::Routine => parts.extend([by_routine(profile, options), troubles(profile)]),
         View::Pe => parts.push(views::by_pe(profile)),
         View::Size => parts.push(views::by_size(profile, options)),
         View::Peer => parts.push(views::by_peer(profile, options)),
@@ -93,7 +93,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
             "all",
             &[
                 units::count(calls),
-                units::bytes(bytes),
+                payload(bytes),
                 units::time(total as f64),
                 none.clone(),
                 none.clone(),
@@ -114,7 +114,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
 
 fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     let dash = || "-".to_owned();
-    let bytes = if r.all_bytes() == 0 { dash() } else { units::bytes(r.all_bytes()) };
+    let bytes = payload(r.all_bytes());
     let calls = units::count(r.all_calls());
     let share = units::percent(r.spent_ns() as f64, run_time);
     if r.timed_calls == 0 {
@@ -134,14 +134,25 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     ]
 }
 
-fn errors(profile: &Profile) -> String {
+fn payload(bytes: u64) -> String {
+    if bytes == 0 { "-".to_owned() } else { units::bytes(bytes) }
+}
+
+/// Calls that failed, calls that did not return.
+fn troubles(profile: &Profile) -> String {
     let routines = merge::routines(&profile.pes);
-    let failed = routines.iter().filter(|r| r.errors > 0);
-    failed.fold(String::new(), |mut text, r| {
-        let _ =
-            writeln!(text, "{}: {} of {} calls failed", r.name, units::count(r.errors), units::count(r.all_calls()));
-        text
-    })
+    let mut text = String::new();
+    for r in &routines {
+        let calls = units::count(r.all_calls());
+        if r.errors > 0 {
+            let _ = writeln!(text, "{}: {} of {calls} calls failed", r.name, units::count(r.errors));
+        }
+        if r.unfinished > 0 {
+            let (unfinished, time) = (units::count(r.unfinished), units::time(r.unfinished_ns as f64));
+            let _ = writeln!(text, "{}: {unfinished} of {calls} calls had not returned after {time} together", r.name);
+        }
+    }
+    text
 }
 
 fn balance_table(pes: &[Pe]) -> String {
