@@ -5,8 +5,9 @@ use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::runtime::{self, Start};
-use pellucid_profile::recorder::{self, Mark};
+use pellucid_core::runtime::{self, Level, Start};
+use pellucid_profile::op;
+use pellucid_profile::recorder::{self, Mark, Stamp};
 
 use crate::tool;
 
@@ -15,8 +16,7 @@ use crate::tool;
 /// # Errors
 /// What the runtime found.
 pub fn init() -> Result<(), Fault> {
-    profile(&runtime::init()?);
-    Ok(())
+    begin("shmem_init", Level::Single as c_int).map(drop)
 }
 
 /// 9.2.1: as [`init`], with a thread level.
@@ -27,8 +27,7 @@ pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Faul
     if provided.is_null() {
         return Err(Fault::from(Cause::Null { arg: "provided", bytes: size_of::<i32>() }));
     }
-    let start = runtime::init_thread(requested)?;
-    profile(&start);
+    let start = begin("shmem_init_thread", requested)?;
     // SAFETY: the specification asks for a pointer to an int; null was ruled out.
     unsafe { provided.write(start.provided) };
     Ok(0)
@@ -48,7 +47,8 @@ pub fn finalize() -> Result<(), Fault> {
     Ok(())
 }
 
-/// 9.1.13: initializes once (the runtime finalizes what is open when the program ends); the number of PEs is ignored, repeated calls do nothing.
+/// 9.1.13: initializes once; the number of PEs is ignored, repeated calls do nothing. The runtime finalizes at exit what
+/// is still open.
 ///
 /// # Errors
 /// What the runtime found.
@@ -57,15 +57,27 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     if STARTED.swap(true, Relaxed) {
         return Ok(());
     }
-    init()
+    begin("start_pes", Level::Single as c_int).map(drop)
+}
+
+/// Initializes on behalf of a routine, which is recorded at the first time after the fact: it began before there was
+/// anything to record into.
+fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
+    let stamp = Stamp::now();
+    let start = runtime::init_thread(thread)?;
+    if start.first
+        && profile(&start)
+        && recorder::level() > 0
+        && let Some(op) = op::find(routine)
+    {
+        recorder::record(op, -1, 0, 0, stamp);
+    }
+    Ok(start)
 }
 
 /// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there is
-/// none to be had.
-fn profile(start: &Start) {
-    if !start.first {
-        return;
-    }
+/// none to be had: then this gives false.
+fn profile(start: &Start) -> bool {
     let attached = match start.profile_fd {
         Some(fd) => {
             recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes)
@@ -77,7 +89,11 @@ fn profile(start: &Start) {
             tool::find();
             recorder::set_level(start.profile_level);
             recorder::mark(Mark::Initialized);
+            true
         }
-        Err(error) => eprintln!("pellucid: PE {}: no profile: {error}", start.pe),
+        Err(error) => {
+            eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+            false
+        }
     }
 }

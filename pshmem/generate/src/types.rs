@@ -40,7 +40,7 @@ const fn t(
 const FLOAT: Type = t("float", "float", "f32", "f32", "float", 4);
 const DOUBLE: Type = t("double", "double", "f64", "f64", "double", 8);
 const LONGDOUBLE: Type = t("longdouble", "long double", "LongDouble", "", "long double", 16);
-const CHAR: Type = t("char", "char", "c_char", "i8", "char", 1);
+const CHAR: Type = t("char", "char", "c_char", "c_char", "char", 1);
 const SCHAR: Type = t("schar", "signed char", "c_schar", "i8", "signed char", 1);
 const SHORT: Type = t("short", "short", "c_short", "i16", "short", 2);
 const INT: Type = t("int", "int", "c_int", "i32", "int", 4);

@@ -1955,7 +1955,7 @@ pub unsafe extern "C" fn shmem_char_max_reduce(team: Team, dest: *mut c_char, so
 pub unsafe extern "C" fn pshmem_char_max_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
     strong!(1415, imp_shmem_char_max_reduce, probe_shmem_char_max_reduce)
 }
-routine!(imp_shmem_char_max_reduce, probe_shmem_char_max_reduce, 1415, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_max_reduce, probe_shmem_char_max_reduce, 1415, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::max::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_max_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_max_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
@@ -2265,7 +2265,7 @@ pub unsafe extern "C" fn shmem_char_min_reduce(team: Team, dest: *mut c_char, so
 pub unsafe extern "C" fn pshmem_char_min_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
     strong!(1446, imp_shmem_char_min_reduce, probe_shmem_char_min_reduce)
 }
-routine!(imp_shmem_char_min_reduce, probe_shmem_char_min_reduce, 1446, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_min_reduce, probe_shmem_char_min_reduce, 1446, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::min::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_min_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_min_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
@@ -2575,7 +2575,7 @@ pub unsafe extern "C" fn shmem_char_sum_reduce(team: Team, dest: *mut c_char, so
 pub unsafe extern "C" fn pshmem_char_sum_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
     strong!(1477, imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce)
 }
-routine!(imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce, 1477, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_sum_reduce, probe_shmem_char_sum_reduce, 1477, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::sum::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_sum_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_sum_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
@@ -2925,7 +2925,7 @@ pub unsafe extern "C" fn shmem_char_prod_reduce(team: Team, dest: *mut c_char, s
 pub unsafe extern "C" fn pshmem_char_prod_reduce(team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int {
     strong!(1512, imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce)
 }
-routine!(imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce, 1512, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_prod_reduce, probe_shmem_char_prod_reduce, 1512, timed, (team: Team, dest: *mut c_char, source: *const c_char, nreduce: usize) -> c_int, |m| [-1, dest.addr(), nreduce.wrapping_mul(1)] collectives::reduce(m, team, dest.cast(), source.cast(), nreduce, kernel::prod::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_prod_reduce")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_prod_reduce(team: Team, dest: *mut c_schar, source: *const c_schar, nreduce: usize) -> c_int {
@@ -3275,7 +3275,7 @@ pub unsafe extern "C" fn shmem_char_sum_inscan(team: Team, dest: *mut c_char, so
 pub unsafe extern "C" fn pshmem_char_sum_inscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
     strong!(1547, imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan)
 }
-routine!(imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan, 1547, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [-1, dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_sum_inscan, probe_shmem_char_sum_inscan, 1547, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [-1, dest.addr(), nelems.wrapping_mul(1)] collectives::inscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_sum_inscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_sum_inscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {
@@ -3535,7 +3535,7 @@ pub unsafe extern "C" fn shmem_char_sum_exscan(team: Team, dest: *mut c_char, so
 pub unsafe extern "C" fn pshmem_char_sum_exscan(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int {
     strong!(1573, imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan)
 }
-routine!(imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan, 1573, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [-1, dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<i8>()), failed |r| r != 0);
+routine!(imp_shmem_char_sum_exscan, probe_shmem_char_sum_exscan, 1573, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize) -> c_int, |m| [-1, dest.addr(), nelems.wrapping_mul(1)] collectives::exscan(m, team, dest.cast(), source.cast(), nelems, kernel::sum::<c_char>()), failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_sum_exscan")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_sum_exscan(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize) -> c_int {

@@ -26,6 +26,10 @@ pub const STREAMS: u64 = 4;
 
 /// How long a PE may be inside the library after another one has left.
 const LOST_AFTER: Duration = Duration::from_secs(5);
+/// How long a PE that has asked for the end of the job may take for its own.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How often requests of PEs are looked for.
+const LOOK: Duration = Duration::from_secs(1);
 /// How long the beginning of a line is kept back from a person at a terminal.
 const PROMPT_AFTER: Duration = Duration::from_millis(100);
 /// How long output is awaited from processes that hold a PE's streams and cannot be found.
@@ -64,6 +68,8 @@ pub struct Verdict {
     status: Option<i32>,
     /// The job is being ended.
     ending: Option<Ending>,
+    /// Since when a PE asks for the end.
+    asked: Option<Instant>,
     /// A signal to us asked for the end.
     interrupted: bool,
     /// A PE that left, and when: the others are expected to leave too.
@@ -181,9 +187,7 @@ impl Supervisor {
         if self.verdict.ending.is_some() {
             return;
         }
-        if let Some(request) = self.job.exit_request() {
-            // Its reason was given where it was asked for.
-            self.end(request.status);
+        if self.heed_request(Some(pe), Instant::now()) {
             return;
         }
         let place = self.place(pe);
@@ -208,6 +212,17 @@ impl Supervisor {
         }
     }
 
+    /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit handlers, so
+    /// that what it wrote is not lost, but not for ever. False: nobody asked.
+    fn heed_request(&mut self, ended: Option<u32>, now: Instant) -> bool {
+        let Some(request) = self.job.exit_request() else { return false };
+        let since = *self.verdict.asked.get_or_insert(now);
+        if ended.is_some_and(|pe| i64::from(pe) == i64::from(request.pe)) || now >= since + LAST_WORDS {
+            self.end(request.status);
+        }
+        true
+    }
+
     /// Begins to end the job with this status, unless something gave it one before.
     fn end(&mut self, status: i32) {
         self.verdict.status.get_or_insert(status);
@@ -223,6 +238,9 @@ impl Supervisor {
         {
             self.report_timeout(limit);
             self.end(124);
+        }
+        if self.verdict.ending.is_none() {
+            self.heed_request(None, now);
         }
         self.check_lost(now);
         if self.verdict.prompt.is_some_and(|due| now >= due) {
@@ -293,8 +311,10 @@ impl Supervisor {
             Some(ending) => [Some(ending.next()), None],
             None => [self.timeout.map(|(_, deadline)| deadline), verdict.lost.map(|(_, since)| since + LOST_AFTER)],
         };
-        let next = times.into_iter().chain([verdict.prompt]).flatten().min()?;
-        Some(next.saturating_duration_since(Instant::now()))
+        let next = times.into_iter().chain([verdict.prompt]).flatten().min();
+        let now = Instant::now();
+        // PEs ask in memory: without an end of the PE there is no event for it.
+        Some(next.map_or(LOOK, |next| next.saturating_duration_since(now).min(LOOK)))
     }
 
     fn resume_output(&mut self) {

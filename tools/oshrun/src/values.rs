@@ -48,7 +48,7 @@ pub fn seconds(value: &OsStr) -> Result<Duration, String> {
     let expected = || "expected a number of seconds above 0".to_string();
     let seconds: f64 = text(value)?.parse().map_err(|_| expected())?;
     let longest = 1e9; // 31 years: beyond it, durations overflow in places
-    if !(seconds > 0.0) {
+    if seconds.is_nan() || seconds <= 0.0 {
         return Err(expected());
     }
     Ok(Duration::from_secs_f64(seconds.min(longest)))

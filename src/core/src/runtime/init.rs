@@ -35,12 +35,7 @@ pub struct Start {
     pub provided: i32,
 }
 
-/// Initializes the library, or counts one more initialization; collective over the job.
-pub fn init() -> Result<Start, Fault> {
-    init_thread(Level::Single as i32)
-}
-
-/// As [`init`], with a thread level ([`Level`]).
+/// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
 pub fn init_thread(requested: i32) -> Result<Start, Fault> {
     let mut state = state();
     state.nesting += 1;
