@@ -14,7 +14,7 @@ const _: () = assert!(SHMEM_VENDOR_STRING.count_bytes() < SHMEM_MAX_NAME_LEN as 
 ///
 /// # Errors
 /// [`Cause::Null`] with the name of the argument.
-fn answer<T>(arg: &'static str, at: *mut T, value: T) -> Result<(), Fault> {
+pub(crate) fn answer<T>(arg: &'static str, at: *mut T, value: T) -> Result<(), Fault> {
     if at.is_null() {
         return Err(Fault::from(Cause::Null { arg, bytes: size_of::<i32>() }));
     }

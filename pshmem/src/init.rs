@@ -1,5 +1,4 @@
 //! Start and end of the library, and of its profile.
-#![allow(unsafe_code)]
 
 use std::ffi::c_int;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,6 +8,7 @@ use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::op;
 use pellucid_profile::recorder::{self, Mark, Stamp};
 
+use crate::info::answer;
 use crate::tool;
 
 /// 9.1.1: initializes the library, or counts one more user of it.
@@ -28,8 +28,7 @@ pub fn init_thread(requested: c_int, provided: *mut c_int) -> Result<c_int, Faul
         return Err(Fault::from(Cause::Null { arg: "provided", bytes: size_of::<i32>() }));
     }
     let start = begin("shmem_init_thread", requested)?;
-    // SAFETY: the specification asks for a pointer to an int; null was ruled out.
-    unsafe { provided.write(start.provided) };
+    answer("provided", provided, start.provided)?;
     Ok(0)
 }
 

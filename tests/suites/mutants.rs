@@ -84,7 +84,7 @@ fn main() -> ExitCode {
 
 /// Fails where the program passes with the mutant.
 fn notices(mutant: &str, program: &Program, pes: usize) -> Result<(), String> {
-    let library = library(mutant)?;
+    let library = library(mutant, &program.name)?;
     let preload = format!("LD_PRELOAD={}", library.display());
     let binary = program.build()?;
     // A wrong barrier or wait may be noticed by hanging.
@@ -95,9 +95,9 @@ fn notices(mutant: &str, program: &Program, pes: usize) -> Result<(), String> {
     }
 }
 
-/// Compiles a mutant.
-fn library(mutant: &str) -> Result<PathBuf, String> {
-    let library = tree::scratch("mutants").join(format!("{mutant}-{}.so", std::process::id()));
+/// Compiles a mutant, for one program: another may be loading its own.
+fn library(mutant: &str, program: &str) -> Result<PathBuf, String> {
+    let library = tree::scratch("mutants").join(format!("{mutant}-{}.so", program.replace('/', "-")));
     let outcome = Job::new(tree::tool("oshcc"))
         .args(["-O1", "-w", "-shared", "-fPIC", &format!("-DMUTANT_{mutant}")])
         .arg(tree::package().join("programs/mutants/mutants.c"))

@@ -82,10 +82,10 @@ pub const RMA: &[Type] = &[
     FLOAT, DOUBLE, LONGDOUBLE, CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8,
     INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE, PTRDIFF,
 ];
-/// Table 6: extended AMO types.
+/// Table 7: extended AMO types.
 pub const AMO_EXTENDED: &[Type] =
     &[FLOAT, DOUBLE, INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE, PTRDIFF];
-/// Table 7: standard AMO types.
+/// Table 6: standard AMO types.
 pub const AMO: &[Type] = &[INT, LONG, LONGLONG, UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64, SIZE, PTRDIFF];
 /// Table 8: bitwise AMO types.
 pub const AMO_BITWISE: &[Type] = &[UINT, ULONG, ULONGLONG, INT32, INT64, UINT32, UINT64];
@@ -93,28 +93,28 @@ pub const AMO_BITWISE: &[Type] = &[UINT, ULONG, ULONGLONG, INT32, INT64, UINT32,
 pub const AMO_EXTENDED_OLD: &[Type] = &[FLOAT, DOUBLE, INT, LONG, LONGLONG];
 /// The other deprecated AMOs.
 pub const AMO_OLD: &[Type] = &[INT, LONG, LONGLONG];
-/// Point-to-point synchronization types.
+/// Table 12: point-to-point synchronization types.
 pub const SYNC: &[Type] = AMO;
 /// Types that `wait_until` and `test` have only for old programs.
 pub const SYNC_OLD: &[Type] = &[SHORT, USHORT];
 /// Types of the deprecated `shmem_TYPENAME_wait`.
 pub const WAIT_OLD: &[Type] = &[SHORT, INT, LONG, LONGLONG];
-/// Team reductions: AND, OR, XOR.
+/// Table 10: team reductions: AND, OR, XOR.
 pub const REDUCE_BITWISE: &[Type] =
     &[UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64, UINT8, UINT16, UINT32, UINT64, SIZE];
-/// Team reductions: MAX, MIN.
+/// Table 10: team reductions: MAX, MIN.
 pub const REDUCE_ORDERED: &[Type] = &[
     CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64,
     UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE,
 ];
-/// Team reductions and scans: SUM, PROD.
+/// Table 10: team reductions, and scans: SUM, PROD.
 pub const REDUCE_ARITHMETIC: &[Type] = &[
     CHAR, SCHAR, SHORT, INT, LONG, LONGLONG, PTRDIFF, UCHAR, USHORT, UINT, ULONG, ULONGLONG, INT8, INT16, INT32, INT64,
     UINT8, UINT16, UINT32, UINT64, SIZE, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD, COMPLEXF,
 ];
-/// Active-set reductions: AND, OR, XOR.
+/// Table 11: active-set reductions: AND, OR, XOR.
 pub const TO_ALL_BITWISE: &[Type] = &[SHORT, INT, LONG, LONGLONG];
-/// Active-set reductions: MAX, MIN.
+/// Table 11: active-set reductions: MAX, MIN.
 pub const TO_ALL_ORDERED: &[Type] = &[SHORT, INT, LONG, LONGLONG, FLOAT, DOUBLE, LONGDOUBLE];
-/// Active-set reductions: SUM, PROD.
+/// Table 11: active-set reductions: SUM, PROD.
 pub const TO_ALL_ARITHMETIC: &[Type] = &[SHORT, INT, LONG, LONGLONG, FLOAT, DOUBLE, LONGDOUBLE, COMPLEXD, COMPLEXF];

@@ -22,8 +22,8 @@ use std::io::{self, IsTerminal};
 use std::process::Stdio;
 use std::time::Instant;
 
-/// Descriptors that a PE costs the launcher: two pipes, and a claim on its core.
-const DESCRIPTORS: u64 = 3;
+/// Descriptors that a PE costs the launcher: two pipes, and claims on the two hardware threads of its core.
+const DESCRIPTORS: u64 = 4;
 /// Descriptors for everything else, with room for the ends of pipes that exist for a moment.
 const SPARE: u64 = 32;
 

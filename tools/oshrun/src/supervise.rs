@@ -1,18 +1,20 @@
 //! The loop that runs while the job does: output, input, signals, ends of PEs, deadlines.
 
+mod closing;
+mod judge;
+
 use crate::ending::{Ending, Step};
 use crate::input::{Next, Relay};
-use crate::orphans;
 use crate::output::{Failure, Output};
 use crate::pes::Pes;
 use crate::profile::Profile;
-use crate::report::{self, Place, Who};
 use crate::signals::{self, Meaning};
 use crate::sys::epoll::{Epoll, Interest};
-use crate::sys::process::{self, Ended, Wait};
+use crate::sys::process::{self, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
-use pellucid_core::bootstrap::job::{Job, PeState};
+use judge::LOST_AFTER;
+use pellucid_core::bootstrap::job::Job;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -24,20 +26,10 @@ const RELAY: u64 = 3;
 /// The first token of the PEs' streams.
 pub const STREAMS: u64 = 4;
 
-/// How long a PE may be inside the library after another one has left.
-const LOST_AFTER: Duration = Duration::from_secs(5);
-/// How long a PE that has asked for the end of the job may take for its own.
-const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How often requests of PEs are looked for.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(250);
 /// How long the beginning of a line is kept back from a person at a terminal.
 const PROMPT_AFTER: Duration = Duration::from_millis(100);
-/// How long output is awaited from processes that hold a PE's streams and cannot be found.
-const LAST_OUTPUT: Duration = Duration::from_millis(200);
-/// How long our reader may hold up the end of a job that was ended by a signal.
-const LAST_WRITE: Duration = Duration::from_secs(1);
-/// PEs whose activity is listed one by one.
-const LISTED: usize = 64;
 
 /// A job whose PEs run.
 pub struct Supervisor {
@@ -182,53 +174,6 @@ impl Supervisor {
         }
     }
 
-    /// Decides what the end of a PE means for the job.
-    fn judge(&mut self, pe: u32, ended: Ended) {
-        if self.verdict.ending.is_some() {
-            return;
-        }
-        if self.heed_request(Some(pe), Instant::now()) {
-            return;
-        }
-        let place = self.place(pe);
-        let status = match ended {
-            Ended::Exited(0) => {
-                self.verdict.lost.get_or_insert((pe, Instant::now()));
-                return;
-            }
-            Ended::Exited(status) => status,
-            Ended::Killed { signal, .. } => 128 + signal,
-        };
-        let expected = self.verdict.interrupted || (self.verdict.closed && status == 128 + libc::SIGPIPE);
-        if !expected && place.state != PeState::Failed {
-            let text = report::death(&self.who(pe), ended, &place);
-            self.output.say(&text);
-        }
-        if place.state == PeState::Finalized {
-            // Nobody waits for it any more: the others may finish.
-            self.verdict.status.get_or_insert(status);
-        } else {
-            self.end(status);
-        }
-    }
-
-    /// Ends the job where a PE has asked for it; the reason was given there. The PE itself may finish its exit handlers, so
-    /// that what it wrote is not lost, but not for ever. False: nobody asked.
-    fn heed_request(&mut self, ended: Option<u32>, now: Instant) -> bool {
-        let Some(request) = self.job.exit_request() else { return false };
-        let since = *self.verdict.asked.get_or_insert(now);
-        if ended.is_some_and(|pe| i64::from(pe) == i64::from(request.pe)) || now >= since + LAST_WORDS {
-            self.end(request.status);
-        }
-        true
-    }
-
-    /// Begins to end the job with this status, unless something gave it one before.
-    fn end(&mut self, status: i32) {
-        self.verdict.status.get_or_insert(status);
-        self.verdict.ending.get_or_insert_with(|| Ending::new(Instant::now()));
-    }
-
     /// Does what is due. False: nothing more can be done.
     fn keep_time(&mut self) -> bool {
         let now = Instant::now();
@@ -261,48 +206,6 @@ impl Supervisor {
             }
             None => true,
         }
-    }
-
-    /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective, so
-    /// that they would have left by now, had it called that with them.
-    fn check_lost(&mut self, now: Instant) {
-        let Some((pe, since)) = self.verdict.lost else { return };
-        if self.verdict.ending.is_some() || now < since + LOST_AFTER {
-            return;
-        }
-        let inside = |other: &u32| self.job.pe(*other).state() == PeState::Initialized || self.starting(*other);
-        let waiting: Vec<u32> = self.pes.running().filter(inside).collect();
-        if waiting.is_empty() {
-            self.verdict.lost = Some((pe, now));
-            return;
-        }
-        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs()) + &self.activities(&waiting);
-        self.output.say(&text);
-        self.end(1);
-    }
-
-    /// Whether a PE is in `shmem_init`.
-    fn starting(&self, pe: u32) -> bool {
-        let slot = self.job.pe(pe);
-        slot.state() == PeState::NotStarted && slot.pid() != 0
-    }
-
-    fn report_timeout(&mut self, limit: Duration) {
-        let running: Vec<u32> = self.pes.running().collect();
-        let text = format!("the job has not ended within {} s (--timeout)", limit.as_secs_f64());
-        self.output.say(&(text + &self.activities(&running)));
-    }
-
-    /// A line for each of these PEs: what it is doing.
-    fn activities(&self, pes: &[u32]) -> String {
-        let mut text = String::new();
-        for pe in pes.iter().take(LISTED) {
-            text += &format!("\n  {}: {}", self.who(*pe), self.place(*pe).now());
-        }
-        if pes.len() > LISTED {
-            text += &format!("\n  and {} more PEs", pes.len() - LISTED);
-        }
-        text
     }
 
     fn next_deadline(&self) -> Option<Duration> {
@@ -344,88 +247,6 @@ impl Supervisor {
         };
         if watched.is_err() {
             self.relay = None;
-        }
-    }
-
-    /// Ends what left its process group and outlived its parents.
-    fn end_orphans(&mut self) -> io::Result<()> {
-        let mut ending = Ending::new(Instant::now());
-        let mut number = 0;
-        loop {
-            match ending.step(Instant::now()) {
-                Some(Step::Send(signal)) => number = signal,
-                Some(Step::GiveUp) => return Ok(()),
-                None => {}
-            }
-            if !orphans::signal(number) {
-                return Ok(());
-            }
-            // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same signal.
-            let until = ending.next().saturating_duration_since(Instant::now());
-            for token in self.epoll.wait(Some(until))? {
-                match token {
-                    SIGNALS => while self.signals.next().is_some() {},
-                    WAKE => self.resume_output(),
-                    TERMINAL | RELAY => self.relay = None,
-                    stream => self.output.ready(stream, &self.epoll),
-                }
-            }
-        }
-    }
-
-    /// Passes on what is left of the output.
-    fn flush(&mut self) -> io::Result<()> {
-        self.relay = None;
-        let give_up = Instant::now() + LAST_OUTPUT;
-        let mut interrupted_at = self.verdict.interrupted.then(Instant::now);
-        loop {
-            let now = Instant::now();
-            if !self.output.is_closed() && now >= give_up && self.output.is_written() {
-                self.output.close();
-            }
-            let closed = self.output.is_closed();
-            if closed && self.output.is_written() {
-                self.resume_output();
-                if self.output.is_written() {
-                    return Ok(());
-                }
-            }
-            if interrupted_at.is_some_and(|since| now >= since + LAST_WRITE) {
-                return Ok(());
-            }
-            let wait = match (closed, interrupted_at) {
-                (false, _) => Some(LAST_OUTPUT),
-                (true, Some(since)) => Some((since + LAST_WRITE).saturating_duration_since(now)),
-                (true, None) => None,
-            };
-            for token in self.epoll.wait(wait)? {
-                match token {
-                    SIGNALS => {
-                        while let Some(number) = self.signals.next() {
-                            if signals::meaning(number) == Meaning::End {
-                                self.verdict.status.get_or_insert(128 + number);
-                                interrupted_at.get_or_insert(now);
-                            }
-                        }
-                    }
-                    WAKE => self.resume_output(),
-                    TERMINAL | RELAY => {}
-                    stream => self.output.ready(stream, &self.epoll),
-                }
-            }
-        }
-    }
-
-    fn who(&self, pe: u32) -> Who {
-        Who { pe, pes: self.job.npes(), pid: self.pes.get(pe).pid }
-    }
-
-    fn place(&self, pe: u32) -> Place {
-        let slot = self.job.pe(pe);
-        Place {
-            state: slot.state(),
-            joined: slot.pid() != 0,
-            threads: self.profile.as_ref().map(|profile| profile.current(pe)).unwrap_or_default(),
         }
     }
 }

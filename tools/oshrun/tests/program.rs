@@ -101,7 +101,7 @@ fn pe_0_alone_reads_the_input() {
 #[test]
 fn a_terminal_reaches_pe_0_too() {
     // `script` makes a terminal and types what it reads.
-    let line = format!("{} -n 2 --label sh -c 'cat; tty'", env!("CARGO_BIN_EXE_oshrun"));
+    let line = format!("{} -n 2 --label sh -c 'cat; tty; true'", env!("CARGO_BIN_EXE_oshrun"));
     let mut child = std::process::Command::new("script")
         .args(["-qec", &line, "/dev/null"])
         .stdin(std::process::Stdio::piped())
@@ -118,7 +118,7 @@ fn a_terminal_reaches_pe_0_too() {
 #[test]
 fn a_question_is_shown_before_its_line_ends() {
     let line = format!(
-        "{} -n 2 sh -c '[ $PMI_RANK = 0 ] && printf \"name? \" && read n && echo $n'",
+        "{} -n 2 sh -c 'if [ $PMI_RANK = 0 ]; then printf \"name? \" && read n && echo $n; fi'",
         env!("CARGO_BIN_EXE_oshrun")
     );
     let mut child = std::process::Command::new("script")

@@ -1,7 +1,7 @@
 //! Start-up (Sections 9.1.1, 9.1.5).
 #![allow(unsafe_code)]
 
-use super::thread::{Level, set_thread};
+use super::thread::set_thread;
 use super::{Process, WORLD, exit, map, report, state, world};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, job::PeState};

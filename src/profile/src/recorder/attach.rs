@@ -107,6 +107,12 @@ pub fn mark(mark: Mark) {
     }
 }
 
+/// This PE's run began at `stamp`: before its initialization, which is a call like any other in the profile.
+pub fn began(stamp: super::Stamp) {
+    let Some(region) = claim::region() else { return };
+    region.head.attach_ticks.store(super::hot::ticks_of(&region.slots[SLOTS].head, stamp), Relaxed);
+}
+
 /// Stops recording in this process for good. The numbers stay in the segment.
 pub fn detach() {
     arm::set_level(0);

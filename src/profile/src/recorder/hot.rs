@@ -136,6 +136,11 @@ pub(super) fn uses_counter(head: &SlotHead) -> bool {
     head.clock_source.load(Relaxed) == Source::Counter as u32
 }
 
+/// A stamp on the slot's clock.
+pub(super) fn ticks_of(head: &SlotHead, stamp: Stamp) -> u64 {
+    if uses_counter(head) { stamp.counter } else { stamp.monotonic }
+}
+
 /// Time now on the slot's clock; never 0.
 #[inline(always)]
 pub(super) fn ticks(head: &SlotHead) -> u64 {

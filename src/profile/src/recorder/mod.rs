@@ -14,5 +14,5 @@ mod tls;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use attach::{Mark, attach, attach_private, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
 pub use hot::{Stamp, error, record, sampled, sized, timed};

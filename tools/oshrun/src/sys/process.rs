@@ -46,6 +46,13 @@ pub fn wait_for(pid: i32) {
     {}
 }
 
+/// Whether a process is stopped, or in the hands of a debugger: it does not go on by itself.
+pub fn is_held(pid: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default().trim_start();
+    field("State:").starts_with(['T', 't']) || !matches!(field("TracerPid:"), "" | "0")
+}
+
 /// Makes orphaned descendants children of this process, so that they can be found and ended.
 pub fn adopt_orphans() {
     // SAFETY: sets an attribute of this process.
@@ -116,4 +123,24 @@ pub fn detach(keep: i32, name: &std::ffi::CStr) -> i32 {
 pub fn exit_now(status: i32) -> ! {
     // SAFETY: does not return.
     unsafe { libc::_exit(status) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_process_is_held() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as i32;
+        assert!(!is_held(pid));
+        signal(pid, libc::SIGSTOP);
+        let started = std::time::Instant::now();
+        while !is_held(pid) {
+            assert!(started.elapsed().as_secs() < 30);
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(!is_held(pid));
+    }
 }

@@ -1,0 +1,90 @@
+//! The environment variables of section 8, and those of this library.
+
+use std::path::PathBuf;
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::table;
+
+fn heap() -> PathBuf {
+    Build::program("environment/heap.c").build()
+}
+
+fn plain() -> PathBuf {
+    Build::program("misuse/plain.c").build()
+}
+
+#[test]
+fn version_is_printed_once() {
+    for name in ["SHMEM_VERSION", "SMA_VERSION"] {
+        let outcome = Job::oshrun(3).env(name, "1").arg(plain()).run().expect_code(0);
+        let text = outcome.stdout.clone() + &outcome.stderr;
+        assert_eq!(text.matches("OpenSHMEM 1.6").count(), 1, "{name}\n{}", outcome.describe());
+    }
+}
+
+#[test]
+fn info_lists_every_variable_with_its_value() {
+    let outcome =
+        Job::oshrun(3).env("SHMEM_INFO", "yes").env("SHMEM_SYMMETRIC_SIZE", "12345678").arg(plain()).run().expect_code(0);
+    let text = outcome.stdout.clone() + &outcome.stderr;
+    for constant in table::constants().iter().filter(|constant| constant.kind == "environment") {
+        // The deprecated names are the same variables: it is enough to say so.
+        if constant.name.starts_with("SHMEM_") {
+            assert_eq!(text.matches(&format!("{} ", constant.name)).count(), 1, "{}\n{}", constant.name, outcome.describe());
+        }
+    }
+    assert!(text.contains("SMA_"), "{}", outcome.describe());
+    assert!(text.contains("12345678"), "the value in force\n{}", outcome.describe());
+    Job::oshrun(1).env("SMA_INFO", "1").arg(plain()).run().expect_code(0).expect_text(&["SHMEM_SYMMETRIC_SIZE"]);
+}
+
+#[test]
+fn debug_is_accepted() {
+    for name in ["SHMEM_DEBUG", "SMA_DEBUG"] {
+        Job::oshrun(2).env(name, "1").arg(heap()).run().expect_code(0);
+    }
+}
+
+#[test]
+fn a_name_that_is_nearly_right_gets_a_warning() {
+    for (wrong, right) in [
+        ("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"),
+        ("SHMEM_VERSOIN", "SHMEM_VERSION"),
+        ("SHMEM_DEBGU", "SHMEM_DEBUG"),
+    ] {
+        let outcome = Job::oshrun(3).env(wrong, "1m").arg(plain()).run().expect_code(0);
+        let named = outcome.stderr.contains(wrong) && outcome.stderr.contains(right);
+        assert!(named, "{wrong}\n{}", outcome.describe());
+        assert_eq!(outcome.stderr.matches(wrong).count(), 1, "one PE warns\n{}", outcome.describe());
+    }
+    // Other names are nobody's business.
+    let outcome = Job::oshrun(2).env("SHMEMORY", "1").env("MY_SHMEM_SIZE", "1").arg(plain()).run().expect_code(0);
+    assert_eq!(outcome.stderr, "");
+}
+
+#[test]
+fn heaps_of_all_sizes() {
+    for size in ["0", "1", "4095", "64k", "1m", "2.5M", "700m", "4g"] {
+        Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", size).arg(heap()).limit(20).run().expect_code(0);
+        Job::oshrun(2).env("SMA_SYMMETRIC_SIZE", size).arg(heap()).limit(20).run().expect_code(0);
+    }
+}
+
+#[test]
+fn static_objects_can_be_left_private() {
+    let off = "SHMEM_STATIC_SEGMENT=off";
+    Job::oshrun(2).args(["-x", off]).arg(heap()).run().expect_code(0).expect_text(&["allocated"]);
+    let outcome = Job::oshrun(2).args(["-x", off]).arg(heap()).arg("static").limit(10).run();
+    assert!(outcome.code() > 0 && outcome.code() < 128, "{}", outcome.describe());
+    outcome.expect_text(&["shmem_long_p", "dest = 0x"]);
+}
+
+#[test]
+fn values_that_cannot_be_used_are_named() {
+    for (name, value) in [("SHMEM_PROFILE", "banana"), ("SHMEM_STATIC_SEGMENT", "perhaps")] {
+        let outcome = Job::oshrun(2).args(["-x", &format!("{name}={value}")]).arg(plain()).limit(10).run();
+        assert!(outcome.code() > 0 && outcome.code() < 128, "{name}={value}\n{}", outcome.describe());
+        outcome.expect_text(&[name, value]);
+    }
+}
