@@ -64,12 +64,13 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
 fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     let start = runtime::init_thread(thread)?;
-    if start.first
-        && profile(&start)
-        && recorder::level() > 0
-        && let Some(op) = op::find(routine)
-    {
-        recorder::record(op, -1, 0, 0, stamp);
+    if start.first && profile(&start) {
+        recorder::began(stamp);
+        if recorder::level() > 0
+            && let Some(op) = op::find(routine)
+        {
+            recorder::record(op, -1, 0, 0, stamp);
+        }
     }
     Ok(start)
 }

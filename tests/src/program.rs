@@ -15,6 +15,8 @@ pub struct Program {
     pub text: String,
     /// Extension of the source, `c` or `cpp`.
     extension: String,
+    /// Whether a C program is to be compiled as C++ as well.
+    also_cpp: bool,
     pes: Vec<usize>,
     needs: Vec<String>,
     options: Vec<String>,
@@ -35,6 +37,7 @@ impl Program {
         Program {
             name: format!("{chapter}/{stem}"),
             text: template::expand(&raw),
+            also_cpp: words("also").iter().any(|language| language == "c++"),
             extension: path.extension().unwrap_or_default().to_string_lossy().into_owned(),
             pes: if numbers.is_empty() { vec![1, 2, 3, 4] } else { numbers },
             needs: words("needs"),
@@ -61,10 +64,24 @@ impl Program {
     /// # Errors
     /// The command and the compiler's messages.
     pub fn build(&self) -> Result<PathBuf, String> {
+        self.build_as(&self.extension, &self.text, &self.options)
+    }
+
+    /// Compiles the program as C++, where it is one of both languages.
+    fn build_cpp(&self) -> Result<PathBuf, String> {
+        // What C++ calls the types that the table gives in C.
+        let text = ["float", "double"].iter().fold(self.text.clone(), |text, part| {
+            text.replace(&format!("{part} _Complex"), &format!("std::complex<{part}>"))
+        });
+        self.build_as("cpp", &text, &["-std=gnu++17".to_string()])
+    }
+
+    fn build_as(&self, extension: &str, text: &str, options: &[String]) -> Result<PathBuf, String> {
         let file = self.name.replace('/', "-");
-        let source = tree::scratch("generated").join(format!("{file}.{}", self.extension));
-        std::fs::write(&source, &self.text).map_err(|error| format!("{}: {error}", source.display()))?;
-        Build::source(&file, &source).options(["-Werror"]).options(&self.options).try_build()
+        let source = tree::scratch("generated").join(format!("{file}.{extension}"));
+        std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
+        let name = if extension == self.extension { file } else { format!("{file}-{extension}") };
+        Build::source(&name, &source).options(["-Werror"]).options(options).try_build()
     }
 
     /// The job that runs the compiled program at a number of PEs, with more options of `oshrun`.
@@ -95,11 +112,16 @@ impl Program {
     /// # Errors
     /// What failed, with commands and output.
     pub fn run(&self) -> Result<(), String> {
-        let binary = self.build()?;
+        let mut binaries = vec![self.build()?];
+        if self.also_cpp {
+            binaries.push(self.build_cpp()?);
+        }
         let mut failures = Vec::new();
-        for &pes in &self.pes {
-            if let Err(message) = self.judge(&self.job(&binary, pes, &[]).run()) {
-                failures.push(format!("at {pes} PEs:\n{message}"));
+        for binary in &binaries {
+            for &pes in &self.pes {
+                if let Err(message) = self.judge(&self.job(binary, pes, &[]).run()) {
+                    failures.push(format!("at {pes} PEs:\n{message}"));
+                }
             }
         }
         if failures.is_empty() { Ok(()) } else { Err(failures.join("\n")) }

@@ -1,7 +1,8 @@
-/* 9.6 in C11: the type-generic macros select the routine by the type that the destination points to, with and without
+/* 9.6 in C11, and by the overloads of C++: the type-generic macros select the routine by the type that the destination points to, with and without
  * a leading context, for every type.
  * pes: 2
  * cflags: -std=gnu11
+ * also: c++
  * needs: shmem_malloc shmem_long_put shmem_long_p shmem_long_iput
  */
 #include "check.h"

@@ -1,6 +1,7 @@
-/* 9.7 in C11: the type-generic atomics, with and without a leading context.
+/* 9.7 in C11, and by the overloads of C++: the type-generic atomics, with and without a leading context.
  * pes: 2
  * cflags: -std=gnu11
+ * also: c++
  * needs: shmem_long_atomic_fetch_add
  */
 #include "check.h"

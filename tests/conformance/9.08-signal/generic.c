@@ -1,6 +1,7 @@
-/* 9.8 in C11: put_signal and put_signal_nbi select by the type of the destination, with and without a context.
+/* 9.8 in C11, and by the overloads of C++: put_signal and put_signal_nbi select by the type of the destination, with and without a context.
  * pes: 2
  * cflags: -std=gnu11
+ * also: c++
  * needs: shmem_long_put_signal shmem_long_put_signal_nbi shmem_sync_all
  */
 #include "check.h"

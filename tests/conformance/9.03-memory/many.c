@@ -1,0 +1,42 @@
+/* 9.3: a hundred thousand blocks at once, freed in random order: allocation does not slow down with their number, small
+ * blocks cost little more than their size, and all is one piece again at the end.
+ * pes: 1 2
+ * environment: SHMEM_SYMMETRIC_SIZE=32m
+ * needs: shmem_malloc shmem_free
+ */
+#include "check.h"
+
+enum { MANY = 100000 };
+
+static void *blocks[MANY];
+
+int main(void) {
+    begin();
+    uint64_t state = 5;
+    double start = seconds();
+    for (int k = 0; k < MANY; k++) {
+        size_t size = 1 + draw(&state) % 200;
+        blocks[k] = shmem_malloc(size);
+        CHECKF(blocks[k] != NULL, "block %d of %zu bytes: about 100 bytes each must fit into 32 MiB", k, size);
+        memset(blocks[k], k, size);
+    }
+    double first = seconds() - start;
+    for (int k = MANY - 1; k > 0; k--) {
+        int other = (int)(draw(&state) % (uint64_t)(k + 1));
+        void *swap = blocks[k];
+        blocks[k] = blocks[other];
+        blocks[other] = swap;
+    }
+    for (int k = 0; k < MANY / 2; k++) shmem_free(blocks[k]);
+    for (int k = 0; k < MANY / 2; k++) {
+        blocks[k] = shmem_malloc(1 + draw(&state) % 100);
+        CHECKF(blocks[k] != NULL, "block %d again", k);
+    }
+    for (int k = 0; k < MANY; k++) shmem_free(blocks[k]);
+    double all = seconds() - start;
+    CHECKF(all < 20, "%g s for the first allocations, %g s in all", first, all);
+    void *large = shmem_malloc(31u << 20);
+    CHECK(large != NULL);
+    shmem_free(large);
+    return end();
+}
