@@ -20,6 +20,7 @@ pub struct Program {
     pes: Vec<usize>,
     needs: Vec<String>,
     options: Vec<String>,
+    libraries: Vec<String>,
     oshrun: Vec<String>,
     environment: Vec<(String, String)>,
     limit: u64,
@@ -42,6 +43,7 @@ impl Program {
             pes: if numbers.is_empty() { vec![1, 2, 3, 4] } else { numbers },
             needs: words("needs"),
             options: words("cflags"),
+            libraries: words("libraries"),
             oshrun: words("oshrun"),
             environment: words("environment")
                 .iter()
@@ -81,7 +83,7 @@ impl Program {
         let source = tree::scratch("generated").join(format!("{file}.{extension}"));
         std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
         let name = if extension == self.extension { file } else { format!("{file}-{extension}") };
-        Build::source(&name, &source).options(["-Werror"]).options(options).try_build()
+        Build::source(&name, &source).options(["-Werror"]).options(options).libraries(&self.libraries).try_build()
     }
 
     /// The job that runs the compiled program at a number of PEs, with more options of `oshrun`.

@@ -221,3 +221,22 @@ fn jobs_run_side_by_side() {
         assert_eq!(job.wait().expect_code(0).stdout.lines().count(), 3);
     }
 }
+
+#[test]
+fn many_pes() {
+    let outcome = say(64, &[], &["numbers"]).expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 64);
+}
+
+#[test]
+fn a_program_behind_a_script() {
+    let binary = program();
+    for script in [format!("exec {} numbers", binary.display()), format!("{} numbers; exit $?", binary.display())] {
+        let outcome = Job::oshrun(3).args(["sh", "-c", &script]).limit(20).run().expect_code(0);
+        assert_eq!(sorted(&outcome.stdout), ["PE 0 of 3", "PE 1 of 3", "PE 2 of 3"]);
+    }
+    // The variables of the launcher do not confuse a job within the job.
+    let script = format!("{} -n 2 {} numbers", tree::tool("oshrun").display(), binary.display());
+    let outcome = Job::oshrun(2).args(["sh", "-c", &script]).limit(20).run().expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["PE 0 of 2", "PE 0 of 2", "PE 1 of 2", "PE 1 of 2"]);
+}

@@ -167,3 +167,63 @@ fn a_program_without_the_launcher_is_one_pe() {
     let outcome = Job::new(&binary).run().expect_code(0);
     assert_eq!(outcome.stdout, "symmetric\n", "{}", outcome.describe());
 }
+
+#[test]
+fn fortran_program() {
+    if Job::new(PathBuf::from("sh")).args(["-c", "command -v gfortran"]).run().code() != 0 {
+        println!("not tested: no gfortran here");
+        return;
+    }
+    let binary = tree::scratch("links").join("fortran");
+    Job::new(PathBuf::from("gfortran"))
+        .arg("-J")
+        .arg(tree::scratch("links"))
+        .arg(tree::package().join("programs/links/fortran.f90"))
+        .arg("-L")
+        .arg(tree::prefix().join("lib"))
+        .args([&format!("-Wl,-rpath,{}", tree::prefix().join("lib").display()), "-lsma", "-o"])
+        .arg(&binary)
+        .run()
+        .expect_code(0);
+    for pes in [1, 2, 3] {
+        Job::oshrun(pes).arg(&binary).run().expect_code(0).expect_text(&["Fortran works"]);
+    }
+}
+
+#[test]
+fn under_sanitizers() {
+    for (name, options, variable) in [
+        ("address", ["-fsanitize=address", "-fno-omit-frame-pointer"].as_slice(), "ASAN_OPTIONS=detect_leaks=0"),
+        ("undefined", &["-fsanitize=undefined", "-fno-sanitize-recover=all"], "UBSAN_OPTIONS=halt_on_error=1"),
+        ("address-no-pie", &["-fsanitize=address", "-no-pie", "-fno-pie"], "ASAN_OPTIONS=detect_leaks=0"),
+    ] {
+        if !links(&options[..1]) {
+            println!("not tested: no {name} sanitizer here");
+            continue;
+        }
+        let binary =
+            Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
+        for pes in [1, 2, 3] {
+            let outcome = Job::oshrun(pes).args(["-x", variable]).arg(&binary).run().expect_code(0);
+            assert!(!outcome.stderr.contains("Sanitizer"), "{}", outcome.describe());
+            assert_eq!(outcome.stdout.matches("symmetric\n").count(), pes, "{}", outcome.describe());
+        }
+    }
+}
+
+#[test]
+fn under_valgrind() {
+    if Job::new(PathBuf::from("sh")).args(["-c", "command -v valgrind"]).run().code() != 0 {
+        println!("not tested: no valgrind here");
+        return;
+    }
+    let binary = Build::program("links/symmetry.c").named("symmetry-default").build();
+    let outcome = Job::oshrun(2)
+        .args(["-x", "SHMEM_SYMMETRIC_SIZE=8m"])
+        .args(["valgrind", "-q", "--error-exitcode=99"])
+        .arg(&binary)
+        .limit(120)
+        .run()
+        .expect_code(0);
+    assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+}

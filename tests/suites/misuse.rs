@@ -214,3 +214,27 @@ fn an_environment_value_that_cannot_be_used() {
         .run()
         .expect_code(0);
 }
+
+#[test]
+fn pes_that_do_different_things() {
+    let binary = Build::program("misuse/mismatch.c").build();
+    let mut failures = Vec::new();
+    for (case, routine) in [
+        ("routine", "shmem_long_"),
+        ("size", "shmem_long_sum_reduce"),
+        ("root", "shmem_long_broadcast"),
+        ("operation", "shmem_long_m"),
+        ("malloc", "shmem_malloc"),
+        ("malloc-barrier", "shmem_"),
+    ] {
+        for pes in [2, 3] {
+            let outcome = Job::oshrun(pes).arg("--check").arg(&binary).arg(case).limit(10).run();
+            let told = outcome.stderr.lines().any(|line| line.starts_with("pellucid: PE ") && line.contains(routine));
+            if outcome.code() <= 0 || outcome.code() >= 128 || !told {
+                failures.push(format!("{case}: no explanation\n{}", outcome.describe()));
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}

@@ -1,5 +1,5 @@
-/* 9.6 in C11, and by the overloads of C++: the type-generic macros select the routine by the type that the destination points to, with and without
- * a leading context, for every type.
+/* 9.6 in C11, and by the overloads of C++: the type-generic macros select the routine by the type that the destination
+ * points to, with and without a leading context, for every type.
  * pes: 2
  * cflags: -std=gnu11
  * also: c++

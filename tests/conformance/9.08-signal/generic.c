@@ -1,4 +1,5 @@
-/* 9.8 in C11, and by the overloads of C++: put_signal and put_signal_nbi select by the type of the destination, with and without a context.
+/* 9.8 in C11, and by the overloads of C++: put_signal and put_signal_nbi select by the type of the destination, with
+ * and without a context.
  * pes: 2
  * cflags: -std=gnu11
  * also: c++

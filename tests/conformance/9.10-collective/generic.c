@@ -1,4 +1,5 @@
-/* 9.10 in C11, and by the overloads of C++: the type-generic collectives; shmem_sync takes a team or, deprecated, an active set.
+/* 9.10 in C11, and by the overloads of C++: the type-generic collectives; shmem_sync takes a team or, deprecated, an
+ * active set.
  * pes: 2
  * cflags: -std=gnu11
  * also: c++

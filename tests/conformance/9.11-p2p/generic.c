@@ -1,5 +1,5 @@
-/* 9.11 in C11, and by the overloads of C++: the type-generic waits and tests select by the type of the variable; shmem_wait_until of a long is the
- * deprecated function and the macro at once.
+/* 9.11 in C11, and by the overloads of C++: the type-generic waits and tests select by the type of the variable;
+ * shmem_wait_until of a long is the deprecated function and the macro at once.
  * pes: 1
  * cflags: -std=gnu11
  * also: c++

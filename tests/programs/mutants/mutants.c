@@ -207,3 +207,128 @@ void shmem_ctx_long_p(shmem_ctx_t ctx, long *dest, long value, int pe) {
     if (!swallowed) pshmem_ctx_long_p(ctx, dest, value, pe);
 }
 #endif
+#ifdef MUTANT_start_pes_no_end
+void start_pes(int npes) {
+    int already;
+    pshmem_query_initialized(&already);
+    if (!already) pshmem_init();
+}
+#endif
+#ifdef MUTANT_fence_never
+/* Nonblocking puts happen at the next quiet or barrier, whatever fence says. */
+static struct { long *dest; const long *source; size_t nelems; int pe; } held;
+static void release(void) {
+    if (held.dest != NULL) pshmem_long_put(held.dest, held.source, held.nelems, held.pe);
+    held.dest = NULL;
+}
+void shmem_long_put_nbi(long *dest, const long *source, size_t nelems, int pe) {
+    release();
+    held.dest = dest, held.source = source, held.nelems = nelems, held.pe = pe;
+}
+void shmem_quiet(void) { release(); pshmem_quiet(); }
+void shmem_barrier_all(void) { release(); pshmem_barrier_all(); }
+void shmem_pe_quiet(const int *target_pes, size_t npes) { release(); pshmem_pe_quiet(target_pes, npes); }
+#endif
+#ifdef MUTANT_pe_quiet_never
+static struct { long *dest; const long *source; size_t nelems; int pe; } held;
+static void release(void) {
+    if (held.dest != NULL) pshmem_long_put(held.dest, held.source, held.nelems, held.pe);
+    held.dest = NULL;
+}
+void shmem_long_put_nbi(long *dest, const long *source, size_t nelems, int pe) {
+    release();
+    held.dest = dest, held.source = source, held.nelems = nelems, held.pe = pe;
+}
+void shmem_quiet(void) { release(); pshmem_quiet(); }
+void shmem_fence(void) { release(); pshmem_fence(); }
+void shmem_barrier_all(void) { release(); pshmem_barrier_all(); }
+void shmem_pe_quiet(const int *target_pes, size_t npes) {}
+#endif
+#ifdef MUTANT_destroy_drops
+static struct { long *dest; const long *source; size_t nelems; int pe; } held;
+void shmem_ctx_long_put_nbi(shmem_ctx_t ctx, long *dest, const long *source, size_t nelems, int pe) {
+    held.dest = dest, held.source = source, held.nelems = nelems, held.pe = pe;
+}
+void shmem_ctx_quiet(shmem_ctx_t ctx) {
+    if (held.dest != NULL) pshmem_long_put(held.dest, held.source, held.nelems, held.pe);
+    held.dest = NULL;
+}
+#endif
+#ifdef MUTANT_putmem_last_byte
+void shmem_putmem(void *dest, const void *source, size_t nelems, int pe) {
+    pshmem_putmem(dest, source, nelems - (nelems > 100000), pe);
+}
+#endif
+#ifdef MUTANT_signal_wait_returns_limit
+uint64_t shmem_signal_wait_until(uint64_t *sig_addr, int cmp, uint64_t value) {
+    pshmem_signal_wait_until(sig_addr, cmp, value);
+    return value;
+}
+#endif
+#ifdef MUTANT_p_late
+/* A put of one element arrives with the one after it. */
+static struct { long *dest; long value; int pe; } late;
+void shmem_long_p(long *dest, long value, int pe) {
+    if (late.dest != NULL) pshmem_long_p(late.dest, late.value, late.pe);
+    late.dest = dest, late.value = value, late.pe = pe;
+}
+#endif
+#ifdef MUTANT_iget_dense
+void shmem_longlong_iget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
+    pshmem_longlong_iget(dest, source, 1, sst, nelems, pe);
+}
+#endif
+#ifdef MUTANT_generic_add_never
+void shmem_ctx_ulong_atomic_add(shmem_ctx_t ctx, unsigned long *dest, unsigned long value, int pe) {}
+#endif
+#ifdef MUTANT_put_signal_without_data
+void shmem_ctx_char_put_signal_nbi(shmem_ctx_t ctx, char *dest, const char *source, size_t nelems, uint64_t *sig_addr,
+                                   uint64_t signal, int sig_op, int pe) {
+    pshmem_ctx_char_put_signal_nbi(ctx, dest, source, 0, sig_addr, signal, sig_op, pe);
+}
+#endif
+#ifdef MUTANT_inc_torn
+void shmem_long_atomic_inc(long *dest, int pe) {
+    long old = pshmem_long_g(dest, pe);
+    pshmem_long_p(dest, old + 1, pe);
+}
+#endif
+#ifdef MUTANT_malloc_small_only
+void *shmem_malloc(size_t size) { return size > 1 << 20 ? NULL : pshmem_malloc(size); }
+#endif
+#ifdef MUTANT_malloc_coarse
+void *shmem_malloc(size_t size) { return pshmem_malloc(size < 1024 ? 1024 : size); }
+#endif
+#ifdef MUTANT_split_leaks
+#include <stdlib.h>
+int shmem_team_split_strided(shmem_team_t parent, int start, int stride, int size, const shmem_team_config_t *config,
+                             long mask, shmem_team_t *team) {
+    memset(malloc(4096), 1, 4096);
+    return pshmem_team_split_strided(parent, start, stride, size, config, mask, team);
+}
+#endif
+#ifdef MUTANT_one_lock
+static long only;
+void shmem_set_lock(long *lock) { pshmem_set_lock(&only); }
+void shmem_clear_lock(long *lock) { pshmem_clear_lock(&only); }
+#endif
+#ifdef MUTANT_late_calls_fail
+void shmem_query_initialized(int *initialized) { *initialized = 0; }
+#endif
+#ifdef MUTANT_pcontrol_drops
+static int off;
+void shmem_pcontrol(int level, ...) { off = level <= 0; }
+void shmem_long_p(long *dest, long value, int pe) { if (!off) pshmem_long_p(dest, value, pe); }
+#endif
+#ifdef MUTANT_inscan_backwards
+int shmem_long_sum_inscan(shmem_team_t team, long *dest, const long *source, size_t n) {
+    return pshmem_long_sum_reduce(team, dest, source, n);
+}
+#endif
+#ifdef MUTANT_needs_target
+/* An atomic that waits until its target is in the library, as some implementations do. */
+long shmem_long_atomic_fetch_add(long *dest, long value, int pe) {
+    sleep(1);
+    return pshmem_long_atomic_fetch_add(dest, value, pe);
+}
+#endif

@@ -1,6 +1,7 @@
 //! Contiguous copies.
 #![allow(unsafe_code)]
 
+use super::large;
 use std::ptr;
 
 /// Copies `bytes` bytes.
@@ -20,7 +21,8 @@ pub unsafe fn copy(dest: *mut u8, source: *const u8, bytes: usize) {
             2..=3 => ends::<u16>(dest, source, bytes),
             1 => *dest = *source,
             0 => {}
-            _ => ptr::copy_nonoverlapping(source, dest, bytes),
+            17..large::FROM => ptr::copy_nonoverlapping(source, dest, bytes),
+            _ => large::copy(dest, source, bytes),
         }
     }
 }

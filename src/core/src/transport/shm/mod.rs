@@ -4,5 +4,6 @@
 
 pub mod amo;
 pub mod copy;
+mod large;
 pub mod order;
 pub mod strided;

@@ -1,0 +1,21 @@
+/* Example 23 of the specification: fetch-inc.
+ * pes: 2 4
+ * cflags: -std=gnu11 -w
+ * expect: 0: old = 22
+ * expect: 1: old = -1, dst = 23
+ */
+#include <shmem.h>
+#include <stdio.h>
+
+int main(void) {
+    int old = -1;
+    static int dst = 22;
+    shmem_init();
+    int mype = shmem_my_pe();
+    if (mype == 0)
+        old = shmem_atomic_fetch_inc(&dst, 1);
+    shmem_barrier_all();
+    printf("%d: old = %d, dst = %d\n", mype, old, dst);
+    shmem_finalize();
+    return 0;
+}
