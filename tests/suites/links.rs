@@ -98,15 +98,19 @@ fn layouts_of_other_linkers() {
 
 #[test]
 fn without_address_randomization() {
-    let binary = Build::program("links/symmetry.c").named("symmetry-default").build();
-    let outcome = Job::new(PathBuf::from("setarch"))
-        .arg("-R")
-        .arg(tree::tool("oshrun"))
-        .args(["-n", "2"])
-        .arg(&binary)
-        .run()
-        .expect_code(0);
-    assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+    for (name, options) in
+        [("default", [].as_slice()), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"])]
+    {
+        let binary = Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
+        let outcome = Job::new(PathBuf::from("setarch"))
+            .arg("-R")
+            .arg(tree::tool("oshrun"))
+            .args(["-n", "2"])
+            .arg(&binary)
+            .run()
+            .expect_code(0);
+        assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+    }
 }
 
 #[test]
@@ -226,4 +230,31 @@ fn under_valgrind() {
         .run()
         .expect_code(0);
     assert_eq!(outcome.stdout.matches("symmetric\n").count(), 2, "{}", outcome.describe());
+}
+
+#[test]
+fn the_library_may_be_opened_at_run_time() {
+    let binary = tree::scratch("links").join("opened");
+    Job::new(PathBuf::from("cc"))
+        .args(["-O1", "-Wall"])
+        .arg(tree::package().join("programs/links/opened.c"))
+        .args(["-ldl", "-o"])
+        .arg(&binary)
+        .run()
+        .expect_code(0);
+    for pes in [1, 3] {
+        Job::oshrun(pes).arg(&binary).arg(tree::library("libsma.so")).run().expect_code(0).expect_text(&["opened"]);
+    }
+}
+
+#[test]
+fn unusual_surroundings() {
+    let binary = Build::program("links/symmetry.c").named("symmetry-default").build();
+    let oshrun = tree::tool("oshrun");
+    // Another layout of the address space, one core for all, no environment, no standard input.
+    for surroundings in ["ulimit -s unlimited;", "ulimit -v 16000000;", "taskset -c 0", "env -i", "exec <&-;"] {
+        let script = format!("{surroundings} {} -n 3 {}", oshrun.display(), binary.display());
+        let outcome = Job::new(PathBuf::from("sh")).args(["-c", &script]).run().expect_code(0);
+        assert_eq!(outcome.stdout.matches("symmetric\n").count(), 3, "{}", outcome.describe());
+    }
 }

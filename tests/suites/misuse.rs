@@ -137,6 +137,25 @@ fn a_null_pointer_with_a_count() {
 }
 
 #[test]
+fn a_count_whose_bytes_overflow() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("huge-put", "shmem_long_put", &[]),
+            ("huge-get", "shmem_long_get", &[]),
+            ("huge-put-nbi", "shmem_long_put_nbi", &[]),
+            ("huge-put128", "shmem_put128", &[]),
+            ("huge-iput", "shmem_long_iput", &[]),
+            ("huge-stride", "shmem_long_iput", &[]),
+            ("huge-ibput", "shmem_long_ibput", &[]),
+            ("huge-signal", "shmem_long_put_signal", &[]),
+            ("huge-broadcast", "shmem_long_broadcast", &[]),
+            ("huge-reduce", "shmem_long_sum_reduce", &[]),
+        ],
+    );
+}
+
+#[test]
 fn a_value_outside_its_set() {
     check(
         "misuse/misuse.c",

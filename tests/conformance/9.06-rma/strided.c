@@ -1,5 +1,5 @@
 /* 9.6.1.3, 9.6.1.7: iput and iget of every type and size: strides on either side, zero and odd counts; elements
- * between the strides stay as they were.
+ * between the strides stay as they were; a negative stride goes backwards, a source stride of zero repeats.
  * pes: 1 2 3 4
  * needs: shmem_malloc shmem_long_iput
  */
@@ -20,6 +20,29 @@ static void check_TYPENAME(const char *what, const TYPE *found, ptrdiff_t dst, p
         TYPE expected = inside ? VALUE(TYPE, k / (size_t)dst * (size_t)sst + seed) : (TYPE)1;
         CHECKF(found[k] == expected, "TYPENAME %s, strides %td %td, %zu elements: element %zu", what, dst, sst, n, k);
     }
+}
+
+/* Strides that are not positive: the address moves as in pointer arithmetic. */
+static void backwards_TYPENAME(TYPE *block) {
+    enum { COUNT = 9 };
+    TYPE local[3 * COUNT];
+    int next = (me + 1) % npes, before = (me + npes - 1) % npes;
+    for (int k = 0; k < 3 * COUNT; k++) local[k] = VALUE(TYPE, k + 1000 * me);
+    for (int k = 0; k < 3 * COUNT; k++) block[k] = (TYPE)1;
+    shmem_barrier_all();
+    shmem_{iput}(block + 2 * (COUNT - 1), local, -2, 3, COUNT, next);
+    shmem_barrier_all();
+    for (int k = 0; k < COUNT; k++)
+        CHECKF(block[2 * (COUNT - 1 - k)] == VALUE(TYPE, 3 * k + 1000 * before) && block[2 * k + 1] == (TYPE)1, "TYPENAME iput, stride -2: element %d", k);
+    shmem_barrier_all();
+    shmem_{iput}(block, local + 5, 1, 0, COUNT, next);
+    shmem_barrier_all();
+    for (int k = 0; k < COUNT; k++) CHECKF(block[k] == VALUE(TYPE, 5 + 1000 * before), "TYPENAME iput, source stride 0: element %d", k);
+    for (int k = 0; k < 3 * COUNT; k++) block[k] = VALUE(TYPE, k + 2000 * me);
+    shmem_barrier_all();
+    shmem_{iget}(local, block + 2 * (COUNT - 1), 1, -2, COUNT, next);
+    for (int k = 0; k < COUNT; k++) CHECKF(local[k] == VALUE(TYPE, 2 * (COUNT - 1 - k) + 2000 * next), "TYPENAME iget, stride -2: element %d", k);
+    shmem_barrier_all();
 }
 
 static void run_TYPENAME(TYPE *block) {
@@ -67,6 +90,8 @@ int main(void) {
 //@each shmem_{iput} shmem_{iget} shmem_ctx_{iput} shmem_ctx_{iget}
     run_TYPENAME(static_TYPENAME);
     run_TYPENAME(block);
+    backwards_TYPENAME(block);
+    backwards_TYPENAME(static_TYPENAME);
 //@end
     close_contexts();
     shmem_free(block);

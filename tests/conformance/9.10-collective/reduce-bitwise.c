@@ -8,9 +8,9 @@
 
 #include "teams.h"
 
-enum { N = 530 };
+enum { N = 9005 };
 
-static const size_t counts[] = {0, 1, 3, 64, 521};
+static const size_t counts[] = {0, 1, 3, 64, 521, 9001};
 
 #define INPUT(TYPE, k) ((TYPE)(mix(k) & mix((k) + 77777)))
 //@each shmem_TYPENAME_and_reduce
@@ -20,14 +20,17 @@ static void and_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int in_place = 0; in_place < 2; in_place++) {
             size_t n = counts[i];
+            /* The largest once for each type. */
+            if (n > 1000 && (team != teams || dest == and_dest_TYPENAME || npes > 7)) continue;
+            size_t last = n < 1000 ? 600 : N;
             TYPE *target = in_place ? source : dest;
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 dest[k] = (TYPE)1;
                 source[k] = INPUT(TYPE, k + 1000 * (size_t)me);
             }
             sync_team(team);
             CHECK_EQ(shmem_TYPENAME_and_reduce(team->handle, target, source, n), 0);
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 TYPE expected = INPUT(TYPE, k + 1000 * (size_t)team->world[0]);
                 for (int pe = 1; pe < team->size; pe++) {
                     TYPE next = INPUT(TYPE, k + 1000 * (size_t)team->world[pe]);
@@ -49,14 +52,17 @@ static void or_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int in_place = 0; in_place < 2; in_place++) {
             size_t n = counts[i];
+            /* The largest once for each type. */
+            if (n > 1000 && (team != teams || dest == or_dest_TYPENAME || npes > 7)) continue;
+            size_t last = n < 1000 ? 600 : N;
             TYPE *target = in_place ? source : dest;
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 dest[k] = (TYPE)1;
                 source[k] = INPUT(TYPE, k + 1000 * (size_t)me);
             }
             sync_team(team);
             CHECK_EQ(shmem_TYPENAME_or_reduce(team->handle, target, source, n), 0);
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 TYPE expected = INPUT(TYPE, k + 1000 * (size_t)team->world[0]);
                 for (int pe = 1; pe < team->size; pe++) {
                     TYPE next = INPUT(TYPE, k + 1000 * (size_t)team->world[pe]);
@@ -78,14 +84,17 @@ static void xor_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         for (int in_place = 0; in_place < 2; in_place++) {
             size_t n = counts[i];
+            /* The largest once for each type. */
+            if (n > 1000 && (team != teams || dest == xor_dest_TYPENAME || npes > 7)) continue;
+            size_t last = n < 1000 ? 600 : N;
             TYPE *target = in_place ? source : dest;
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 dest[k] = (TYPE)1;
                 source[k] = INPUT(TYPE, k + 1000 * (size_t)me);
             }
             sync_team(team);
             CHECK_EQ(shmem_TYPENAME_xor_reduce(team->handle, target, source, n), 0);
-            for (size_t k = 0; k < N; k++) {
+            for (size_t k = 0; k < last; k++) {
                 TYPE expected = INPUT(TYPE, k + 1000 * (size_t)team->world[0]);
                 for (int pe = 1; pe < team->size; pe++) {
                     TYPE next = INPUT(TYPE, k + 1000 * (size_t)team->world[pe]);

@@ -59,6 +59,19 @@ int main(int count, char **arguments) {
     CASE("address-code") shmem_long_p((long *)main, 1, 0);
     CASE("address-literal") shmem_putmem((void *)"literal", &value, 1, 0);
     CASE("address-end") shmem_putmem((char *)heap, private, (size_t)1 << 40, 0);
+    /* Counts whose bytes do not fit into a size_t. */
+    size_t huge = (size_t)1 << 61;
+    __asm__ volatile("" : "+r"(huge));
+    CASE("huge-put") shmem_long_put(fixed, &value, huge, 0);
+    CASE("huge-get") shmem_long_get(&value, fixed, huge + 1, 0);
+    CASE("huge-put-nbi") shmem_long_put_nbi(heap, &value, huge, 0);
+    CASE("huge-put128") shmem_put128(heap, &value, huge >> 1, 0);
+    CASE("huge-iput") shmem_long_iput(fixed, &value, 1, 1, huge, 0);
+    CASE("huge-stride") shmem_long_iput(fixed, local, (ptrdiff_t)huge, 1, 2, 0);
+    CASE("huge-ibput") shmem_long_ibput(fixed, local, (ptrdiff_t)huge, (ptrdiff_t)huge, huge, 2, 0);
+    CASE("huge-signal") shmem_long_put_signal(fixed, &value, huge, &signal_word, 1, SHMEM_SIGNAL_SET, 0);
+    CASE("huge-broadcast") return shmem_long_broadcast(SHMEM_TEAM_WORLD, heap, fixed, huge, 0);
+    CASE("huge-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, fixed, huge);
     CASE("null-dest-p") shmem_long_p(null, 1, 0);
     CASE("null-dest-put") shmem_long_put(null, &value, 3, 0);
     CASE("null-source-put") shmem_long_put(fixed, null, 3, 0);

@@ -127,7 +127,7 @@ fn nothing_is_left_when_the_launchers_group_is_killed() {
     let mut command = common::command(&["-n", "3", "sh", "-c", &script]);
     let mut child = command.process_group(0).spawn().unwrap();
     wait_until("PEs run", || processes_with(&mark).len() == 3);
-    std::process::Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status().unwrap();
+    common::signal_group(&child, libc::SIGKILL);
     child.wait().unwrap();
     wait_until("nothing is left", || processes_with(&mark).is_empty());
 }

@@ -80,6 +80,12 @@ pub fn signal(child: &Child, number: i32) {
     unsafe { libc::kill(child.id() as i32, number) };
 }
 
+/// Sends a signal to the process group that a job leads.
+pub fn signal_group(child: &Child, number: i32) {
+    // SAFETY: no pointers.
+    unsafe { libc::kill(-(child.id() as i32), number) };
+}
+
 /// Processes whose command line has this word, which only this test uses.
 pub fn processes_with(word: &str) -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").expect("/proc");
