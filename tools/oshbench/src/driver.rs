@@ -13,14 +13,14 @@ use crate::options::Options;
 use crate::results::{MACHINE, Results};
 use crate::suite::{GROUPS, Group, Program, Runs};
 
-/// Of one program. The longest takes a few seconds where nothing is wrong.
-const TIME_LIMIT: Duration = Duration::from_secs(60);
+/// Of one program. The longest takes a few seconds where nothing is wrong, more where many PEs share a core.
+const TIME_LIMIT: Duration = Duration::from_secs(120);
 
 /// After so many failures a program is not repeated with that library.
 const FAILURES: usize = 2;
 
-/// Symmetric heap of the measured programs: room for the largest transfer both ways.
-const HEAP: &str = "128M";
+/// Symmetric heap of the measured programs: room for the largest transfer both ways, of all PEs.
+const HEAP: &str = "384M";
 
 /// The process of no library that a whole job is compared with.
 const NOTHING: &str = "nothing";
@@ -110,7 +110,7 @@ impl Driver {
     /// Runs all groups that the user named, or all there are.
     pub fn run(&mut self, names: &[String]) {
         for group in GROUPS {
-            if names.is_empty() || names.iter().any(|n| n == group.name) {
+            if names.is_empty() && !group.only_named || names.iter().any(|n| n == group.name) {
                 for program in group.programs {
                     self.run_program(group, program);
                 }

@@ -11,6 +11,7 @@ mod json;
 mod library;
 mod line;
 mod options;
+mod plot;
 mod results;
 mod stats;
 mod suite;
@@ -67,6 +68,12 @@ fn main() -> ExitCode {
         && let Err(why) = fs::write(path, json::json(&rows))
     {
         eprintln!("oshbench: --json {path}: {why}");
+        failed = true;
+    }
+    if let Some(path) = &options.plot
+        && let Err(why) = fs::write(path, plot::svg(&rows))
+    {
+        eprintln!("oshbench: --plot {path}: {why}");
         failed = true;
     }
     if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS }

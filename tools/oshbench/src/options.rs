@@ -9,6 +9,8 @@ pub struct Options {
     pub groups: Vec<String>,
     /// Where the JSON goes.
     pub json: Option<String>,
+    /// Where the plot of the group `scaling` goes.
+    pub plot: Option<String>,
     /// Shorter measurements, fewer repetitions.
     pub quick: bool,
     /// Repetitions of every program.
@@ -39,6 +41,15 @@ const FLAGS: &[Flag] = &[
         help: "also write the results to FILE, an array of objects",
         set: |o, v| {
             o.json = Some(v.to_owned());
+            Ok(())
+        },
+    },
+    Flag {
+        name: "--plot",
+        value: "FILE",
+        help: "also draw the group 'scaling' to FILE, a picture in SVG",
+        set: |o, v| {
+            o.plot = Some(v.to_owned());
             Ok(())
         },
     },
@@ -148,7 +159,7 @@ pub fn help() -> String {
     let mut text = String::from(
         "usage: ./x bench [WHAT...] [OPTIONS]\n\n\
          Measures this library, the limits of the machine and, where it is installed, Open MPI's OSHMEM\n\
-         with the same programs, run in turn.\n\nWHAT (default: everything):\n",
+         with the same programs, run in turn.\n\nWHAT (default: everything but scaling):\n",
     );
     text += &suite::list();
     text += "\nOPTIONS:\n";

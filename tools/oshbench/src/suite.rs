@@ -37,6 +37,8 @@ pub struct Group {
     pub about: &'static str,
     /// In this order.
     pub programs: &'static [Program],
+    /// Runs only where the user names it: it takes long.
+    pub only_named: bool,
 }
 
 const fn pair(name: &'static str, runs: Runs) -> Program {
@@ -49,36 +51,46 @@ pub const GROUPS: &[Group] = &[
         name: "limits",
         about: "the machine alone: copies, atomic instructions, a cache line between two cores",
         programs: &[Program { name: "limits", pes: &[1], any_pes: false, runs: Runs::Plain }],
+        only_named: false,
     },
     Group {
         name: "rma",
         about: "p, g, put, get, put + quiet of 8 bytes and strided transfers, heap and static",
         programs: &[pair("rma", Runs::Libraries)],
+        only_named: false,
     },
     Group {
         name: "amo",
         about: "atomic operations, heap and static; two PEs on one word",
         programs: &[pair("amo", Runs::Libraries)],
+        only_named: false,
     },
     Group {
         name: "bandwidth",
         about: "putmem and getmem from 8 B to 16 MiB, heap and static",
         programs: &[pair("bandwidth", Runs::Libraries)],
+        only_named: false,
     },
     Group {
         name: "collectives",
-        about: "barrier, sync, broadcast, sum and a ring at 2, 4 and 8 PEs",
-        programs: &[Program { name: "collective", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries }],
+        about: "barrier, sync, broadcast, sum and a ring at 2, 4 and 8 PEs; gathers, locks, hand-over of 2 PEs",
+        programs: &[
+            Program { name: "collective", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries },
+            pair("exchange", Runs::Libraries),
+        ],
+        only_named: false,
     },
     Group {
         name: "busy",
         about: "put, get and atomics to a PE that computes",
         programs: &[pair("busy", Runs::Libraries)],
+        only_named: false,
     },
     Group {
         name: "startup",
         about: "an empty program from start to finish with 2 and 8 PEs",
         programs: &[Program { name: "empty", pes: &[2, 8], any_pes: true, runs: Runs::WholeJob }],
+        only_named: false,
     },
     Group {
         name: "interception",
@@ -87,6 +99,13 @@ pub const GROUPS: &[Group] = &[
             pair("interception", Runs::Ours),
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
         ],
+        only_named: false,
+    },
+    Group {
+        name: "scaling",
+        about: "collectives from 1 to 64 PEs and 8 B to 16 MiB (minutes; only when named; --plot draws it)",
+        programs: &[Program { name: "scaling", pes: &[1, 2, 4, 8, 16, 32, 64], any_pes: true, runs: Runs::Ours }],
+        only_named: true,
     },
 ];
 

@@ -42,7 +42,7 @@ fn three_digits(value: f64) -> String {
 }
 
 /// Bytes as people write sizes of buffers.
-fn size(bytes: u64) -> String {
+pub fn size(bytes: u64) -> String {
     match bytes {
         0 => "-".to_owned(),
         n if n >= 1 << 20 && n % (1 << 20) == 0 => format!("{} MiB", n >> 20),

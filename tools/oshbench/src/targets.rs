@@ -54,6 +54,11 @@ const RULES: &[Rule] = &[
     Rule { bytes: Some((MIB, u64::MAX)), ..rule(TRANSFERS, Bound::Limit { times: 1.0 / 0.97, plus: 0.0 }) },
     Rule { memory: Some("static"), ..rule(TRANSFERS, Bound::Heap(1.1)) },
     Rule { bytes: Some((0, 8)), pes: Some(2), ..rule(SYNCHRONISING, Bound::Peer(0.5)) },
+    rule(&["fcollect", "alltoall", "lock-free"], Bound::Peer(0.5)),
+    rule(&["lock-contended"], Bound::Peer(1.0)),
+    rule(&["put+fence+flag", "malloc+free"], Bound::Peer(0.8)),
+    Rule { bytes: Some((64 * KIB, MIB)), pes: Some(2), ..rule(&["sum"], Bound::Peer(0.6)) },
+    Rule { bytes: Some((64 * KIB, 64 * KIB)), pes: Some(2), ..rule(&["broadcast+sync"], Bound::Peer(0.76)) },
     Rule { bytes: Some((0, 64 * KIB)), pes: Some(4), ..rule(ALL_TOGETHER, Bound::Peer(1.0)) },
     Rule { bytes: Some((0, 64 * KIB)), pes: Some(8), ..rule(ALL_TOGETHER, Bound::Peer(1.0)) },
     // Far below the time the target computes, and above what an interrupt takes.
