@@ -38,23 +38,28 @@ static void split_team(const char *name, int start, int stride, int size) {
 }
 #endif
 
-/* World, shared, and where this build can split: reversed world, even PEs, odd PEs backwards, all but PE 0, the last. */
+/* World, and where this build can split: reversed world, even PEs, all but PE 0; for jobs that are not larger than the
+ * machine also shared, odd PEs backwards, the last. */
 static void open_teams(void) {
     nteams = 0;
     describe_team("world", SHMEM_TEAM_WORLD, 0, 1, npes);
 #ifdef HAVE_shmem_team_split_strided
-    describe_team("shared", SHMEM_TEAM_SHARED, 0, 1, npes);
     split_team("reversed", npes - 1, -1, npes);
     split_team("even", 0, 2, (npes + 1) / 2);
-    split_team("odd backwards", npes % 2 ? npes - 2 : npes - 1, -2, npes / 2);
     split_team("all but PE 0", 1, 1, npes - 1);
+    if (npes > 7) return;
+    split_team("odd backwards", npes % 2 ? npes - 2 : npes - 1, -2, npes / 2);
     split_team("the last", npes - 1, 1, 1);
+    describe_team("shared", SHMEM_TEAM_SHARED, 0, 1, npes);
 #endif
 }
 
 static void close_teams(void) {
 #ifdef HAVE_shmem_team_destroy
-    for (int t = 2; t < nteams; t++) if (teams[t].number >= 0) shmem_team_destroy(teams[t].handle);
+    for (int t = 0; t < nteams; t++) {
+        bool made = teams[t].handle != SHMEM_TEAM_WORLD && teams[t].handle != SHMEM_TEAM_SHARED;
+        if (made && teams[t].number >= 0) shmem_team_destroy(teams[t].handle);
+    }
 #endif
     nteams = 0;
 }

@@ -114,13 +114,14 @@ impl Build {
 /// What tells that the tree under test was built anew.
 fn library_age() -> Vec<Option<std::time::SystemTime>> {
     let age = |path: PathBuf| std::fs::metadata(path).and_then(|data| data.modified()).ok();
-    let include = tree::package().join("include/check.h");
+    let include = |name: &str| age(tree::package().join("include").join(name));
     vec![
         age(tree::header("shmem.h")),
         age(tree::library("libsma.a")),
         age(tree::library("libsma.so")),
         age(tree::prefix().join("bin/oshcc")),
-        age(include),
+        include("check.h"),
+        include("teams.h"),
     ]
 }
 

@@ -9,7 +9,7 @@
 //! `shmem_{put}` stands for three families of the API table: `shmem_TYPENAME_put`, `shmem_putSIZE` and `shmem_putmem`;
 //! a template may also name one family alone, `shmem_TYPENAME_p`. `TYPENAME` and `SIZE` become the name of the type,
 //! the word `TYPE` its C type (for sizes an unsigned integer of that many bits, for `mem` a byte). Only rows that the
-//! built header declares count, so a template grows with the library.
+//! built header declares count, so a template grows with the library. `//@and` continues a long list of templates.
 
 use crate::{declared, table};
 
@@ -24,6 +24,9 @@ pub fn expand(text: &str) -> String {
         if let Some(names) = line.trim().strip_prefix("//@each ") {
             assert!(block.is_none(), "blocks do not nest: {line}");
             block = Some((names.split_whitespace().collect(), String::new()));
+        } else if let Some(names) = line.trim().strip_prefix("//@and ") {
+            let block = block.as_mut().expect("//@and continues an //@each");
+            block.0.extend(names.split_whitespace());
         } else if line.trim() == "//@end" {
             let (names, body) = block.take().expect("//@end closes an //@each");
             for (typename, c_type) in types(&names) {

@@ -98,8 +98,7 @@ fn layouts_of_other_linkers() {
 
 #[test]
 fn without_address_randomization() {
-    for (name, options) in
-        [("default", [].as_slice()), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"])]
+    for (name, options) in [("default", [].as_slice()), ("no-pie", &["-no-pie", "-fno-pie"]), ("static", &["-static"])]
     {
         let binary = Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
         let outcome = Job::new(PathBuf::from("setarch"))
@@ -205,8 +204,7 @@ fn under_sanitizers() {
             println!("not tested: no {name} sanitizer here");
             continue;
         }
-        let binary =
-            Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
+        let binary = Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
         for pes in [1, 2, 3] {
             let outcome = Job::oshrun(pes).args(["-x", variable]).arg(&binary).run().expect_code(0);
             assert!(!outcome.stderr.contains("Sanitizer"), "{}", outcome.describe());

@@ -74,7 +74,8 @@ int main(void) {
         if (step % 500 == 499) {
             digest = sum;
             shmem_barrier_all();
-            for (int pe = 0; pe < npes; pe++) CHECKF(shmem_uint64_g(&digest, pe) == sum, "PE %d: not symmetric at step %d", pe, step);
+            for (int pe = 0; pe < npes; pe++) CHECKF(shmem_uint64_g(&digest, pe) == sum,
+                                                     "PE %d: not symmetric at step %d", pe, step);
             shmem_barrier_all();
         }
     }

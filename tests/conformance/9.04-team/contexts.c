@@ -14,7 +14,8 @@ int main(void) {
     for (int round = 0; round < 50; round++) {
         shmem_team_t team;
         shmem_team_config_t config = {.num_contexts = 3};
-        CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, &config, SHMEM_TEAM_NUM_CONTEXTS, &team), 0);
+        CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes - 1, -1, npes, &config, SHMEM_TEAM_NUM_CONTEXTS,
+                                          &team), 0);
         shmem_team_config_t got = {.num_contexts = -1};
         CHECK_EQ(shmem_team_get_config(team, SHMEM_TEAM_NUM_CONTEXTS, &got), 0);
         CHECK(got.num_contexts >= 3);

@@ -18,7 +18,8 @@ static void try_grid(shmem_team_t parent, int xrange) {
     int full = height - 1, rest = n - full * width;
     CHECK_EQ(shmem_team_n_pes(column), x < rest ? height : full);
     for (int k = 0; k < shmem_team_n_pes(row); k++) CHECK_EQ(shmem_team_translate_pe(row, k, parent), y * width + k);
-    for (int k = 0; k < shmem_team_n_pes(column); k++) CHECK_EQ(shmem_team_translate_pe(column, k, parent), k * width + x);
+    for (int k = 0; k < shmem_team_n_pes(column); k++) CHECK_EQ(shmem_team_translate_pe(column, k, parent),
+                                                                k * width + x);
     CHECK_EQ(shmem_team_sync(row), 0);
     CHECK_EQ(shmem_team_sync(column), 0);
     shmem_team_destroy(row);

@@ -90,7 +90,8 @@ int main(void) {
     try_all(SHMEM_TEAM_SHARED);
     /* A team of a team: the odd PEs, reversed. */
     shmem_team_t odd;
-    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes > 1 ? 1 : 0, 2, npes > 1 ? npes / 2 : 1, NULL, 0, &odd), 0);
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_WORLD, npes > 1 ? 1 : 0, 2, npes > 1 ? npes / 2 : 1, NULL, 0, &odd),
+             0);
     if (odd != SHMEM_TEAM_INVALID) {
         try_all(odd);
         int n = shmem_team_n_pes(odd);

@@ -18,7 +18,8 @@ static void complete(int form, shmem_ctx_t ctx) {
     if (form >= 2) shmem_ctx_quiet(ctx);
 }
 
-//@each shmem_{put} shmem_{get} shmem_ctx_{put} shmem_ctx_{get} shmem_{put}_nbi shmem_{get}_nbi shmem_ctx_{put}_nbi shmem_ctx_{get}_nbi
+//@each shmem_{put} shmem_{get} shmem_ctx_{put} shmem_ctx_{get} shmem_{put}_nbi shmem_{get}_nbi shmem_ctx_{put}_nbi
+//@and shmem_ctx_{get}_nbi
 static TYPE static_TYPENAME[N + GUARD];
 
 static void put_TYPENAME(int form, shmem_ctx_t ctx, TYPE *dest, const TYPE *source, size_t n, int pe) {
@@ -58,14 +59,16 @@ static void run_TYPENAME(TYPE *symmetric_block) {
                 for (size_t k = 0; k < N + GUARD; k++) {
                     bool inside = k >= at && k < at + n;
                     TYPE expected = inside ? VALUE(TYPE, (k - at) * 131 + (size_t)before + i) : (TYPE)1;
-                    CHECKF(symmetric_block[k] == expected, "TYPENAME put form %d, context %d, %zu elements: element %zu", form,
+                    CHECKF(symmetric_block[k] == expected,
+                           "TYPENAME put form %d, context %d, %zu elements: element %zu", form,
                            c, n, k);
                 }
                 get_TYPENAME(form, contexts[c], back, symmetric_block + at, n, next);
                 complete(form, contexts[c]);
                 for (size_t k = 0; k < N + GUARD; k++) {
                     TYPE expected = k < n ? VALUE(TYPE, k * 131 + (size_t)me + i) : (TYPE)2;
-                    CHECKF(back[k] == expected, "TYPENAME get form %d, context %d, %zu elements: element %zu", form, c, n, k);
+                    CHECKF(back[k] == expected, "TYPENAME get form %d, context %d, %zu elements: element %zu", form, c,
+                           n, k);
                 }
                 shmem_barrier_all();
             }
@@ -78,7 +81,8 @@ int main(void) {
     begin();
     open_contexts();
     void *block = symmetric((N + GUARD) * sizeof(long double));
-//@each shmem_{put} shmem_{get} shmem_ctx_{put} shmem_ctx_{get} shmem_{put}_nbi shmem_{get}_nbi shmem_ctx_{put}_nbi shmem_ctx_{get}_nbi
+//@each shmem_{put} shmem_{get} shmem_ctx_{put} shmem_ctx_{get} shmem_{put}_nbi shmem_{get}_nbi shmem_ctx_{put}_nbi
+//@and shmem_ctx_{get}_nbi
     run_TYPENAME(static_TYPENAME);
     run_TYPENAME(block);
 //@end

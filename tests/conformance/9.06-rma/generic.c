@@ -9,7 +9,8 @@
 
 enum { N = 24 };
 
-//@each shmem_TYPENAME_put shmem_TYPENAME_get shmem_TYPENAME_p shmem_TYPENAME_g shmem_TYPENAME_iput shmem_TYPENAME_iget shmem_TYPENAME_put_nbi shmem_TYPENAME_get_nbi
+//@each shmem_TYPENAME_put shmem_TYPENAME_get shmem_TYPENAME_p shmem_TYPENAME_g shmem_TYPENAME_iput
+//@and shmem_TYPENAME_iget shmem_TYPENAME_put_nbi shmem_TYPENAME_get_nbi
 static TYPE static_TYPENAME[N];
 
 static void expect_TYPENAME(const TYPE *found, int n, int stride, uint64_t seed, const char *what) {
@@ -72,7 +73,8 @@ static void run_TYPENAME(void) {
 
 int main(void) {
     begin();
-//@each shmem_TYPENAME_put shmem_TYPENAME_get shmem_TYPENAME_p shmem_TYPENAME_g shmem_TYPENAME_iput shmem_TYPENAME_iget shmem_TYPENAME_put_nbi shmem_TYPENAME_get_nbi
+//@each shmem_TYPENAME_put shmem_TYPENAME_get shmem_TYPENAME_p shmem_TYPENAME_g shmem_TYPENAME_iput
+//@and shmem_TYPENAME_iget shmem_TYPENAME_put_nbi shmem_TYPENAME_get_nbi
     run_TYPENAME();
 //@end
     return end();

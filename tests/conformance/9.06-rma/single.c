@@ -27,7 +27,8 @@ static void run_TYPENAME(TYPE *block) {
             shmem_barrier_all();
             CHECKF(block[at] == expected, "TYPENAME p, context %d, from PE %d", c, origin);
             CHECKF(block[at - 1] == (TYPE)1 && block[at + 1] == (TYPE)1, "TYPENAME p, context %d: neighbour", c);
-            TYPE seen = c < 0 ? shmem_TYPENAME_g(&block[at], target) : shmem_ctx_TYPENAME_g(contexts[c], &block[at], target);
+            TYPE seen = c < 0 ? shmem_TYPENAME_g(&block[at], target) : shmem_ctx_TYPENAME_g(contexts[c], &block[at],
+                target);
             CHECKF(seen == value, "TYPENAME g, context %d, from PE %d", c, target);
             shmem_barrier_all();
             block[at] = (TYPE)1;

@@ -15,13 +15,15 @@ static const struct { ptrdiff_t dst, sst; size_t bsize, nblocks; } shapes[] = {
 //@each shmem_{ibput} shmem_{ibget} shmem_ctx_{ibput} shmem_ctx_{ibget}
 static TYPE static_TYPENAME[N];
 
-static void check_TYPENAME(const char *what, const TYPE *found, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks,
+static void check_TYPENAME(const char *what, const TYPE *found, ptrdiff_t dst, ptrdiff_t sst, size_t bsize,
+                           size_t nblocks,
                            uint64_t seed) {
     for (size_t k = 0; k < N; k++) {
         size_t number = k / (size_t)dst, offset = k % (size_t)dst;
         bool inside = number < nblocks && offset < bsize;
         TYPE expected = inside ? VALUE(TYPE, number * (size_t)sst + offset + seed) : (TYPE)1;
-        CHECKF(found[k] == expected, "TYPENAME %s, strides %td %td, %zu blocks of %zu: element %zu", what, dst, sst, nblocks,
+        CHECKF(found[k] == expected, "TYPENAME %s, strides %td %td, %zu blocks of %zu: element %zu", what, dst, sst,
+               nblocks,
                bsize, k);
     }
 }

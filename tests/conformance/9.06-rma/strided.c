@@ -33,15 +33,18 @@ static void backwards_TYPENAME(TYPE *block) {
     shmem_{iput}(block + 2 * (COUNT - 1), local, -2, 3, COUNT, next);
     shmem_barrier_all();
     for (int k = 0; k < COUNT; k++)
-        CHECKF(block[2 * (COUNT - 1 - k)] == VALUE(TYPE, 3 * k + 1000 * before) && block[2 * k + 1] == (TYPE)1, "TYPENAME iput, stride -2: element %d", k);
+        CHECKF(block[2 * (COUNT - 1 - k)] == VALUE(TYPE, 3 * k + 1000 * before) && block[2 * k + 1] == (TYPE)1,
+               "TYPENAME iput, stride -2: element %d", k);
     shmem_barrier_all();
     shmem_{iput}(block, local + 5, 1, 0, COUNT, next);
     shmem_barrier_all();
-    for (int k = 0; k < COUNT; k++) CHECKF(block[k] == VALUE(TYPE, 5 + 1000 * before), "TYPENAME iput, source stride 0: element %d", k);
+    for (int k = 0; k < COUNT; k++) CHECKF(block[k] == VALUE(TYPE, 5 + 1000 * before),
+                                           "TYPENAME iput, source stride 0: element %d", k);
     for (int k = 0; k < 3 * COUNT; k++) block[k] = VALUE(TYPE, k + 2000 * me);
     shmem_barrier_all();
     shmem_{iget}(local, block + 2 * (COUNT - 1), 1, -2, COUNT, next);
-    for (int k = 0; k < COUNT; k++) CHECKF(local[k] == VALUE(TYPE, 2 * (COUNT - 1 - k) + 2000 * next), "TYPENAME iget, stride -2: element %d", k);
+    for (int k = 0; k < COUNT; k++) CHECKF(local[k] == VALUE(TYPE, 2 * (COUNT - 1 - k) + 2000 * next),
+                                           "TYPENAME iget, stride -2: element %d", k);
     shmem_barrier_all();
 }
 

@@ -13,7 +13,8 @@ static uint64_t static_signal;
 //@each shmem_{put}_signal shmem_ctx_{put}_signal shmem_{put}_signal_nbi shmem_ctx_{put}_signal_nbi
 static TYPE static_TYPENAME[N];
 
-static void put_TYPENAME(int form, shmem_ctx_t ctx, TYPE *dest, const TYPE *source, size_t n, uint64_t *signal, uint64_t value,
+static void put_TYPENAME(int form, shmem_ctx_t ctx, TYPE *dest, const TYPE *source, size_t n, uint64_t *signal,
+                         uint64_t value,
                          int operator, int pe) {
     switch (form) {
     case 0: shmem_{put}_signal(dest, source, n, signal, value, operator, pe); break;

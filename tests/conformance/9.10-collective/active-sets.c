@@ -55,18 +55,23 @@ static void moves_SIZE(void) {
     shmem_collectSIZE(dest_SIZE, source_SIZE, mine, start, log_stride, size, fresh());
     size_t at = 0;
     for (int pe = 0; pe < size; pe++)
-        for (size_t k = 0; k < (size_t)(pe * 5) % N; k++, at++) CHECK(dest_SIZE[at] == VALUE(TYPE, k + 100 * (size_t)world(pe)));
+        for (size_t k = 0; k < (size_t)(pe * 5) % N; k++, at++) CHECK(dest_SIZE[at] == VALUE(TYPE,
+            k + 100 * (size_t)world(pe)));
     meet();
     shmem_fcollectSIZE(dest_SIZE, source_SIZE, N, start, log_stride, size, fresh());
-    for (size_t k = 0; k < N * (size_t)size; k++) CHECK(dest_SIZE[k] == VALUE(TYPE, k % N + 100 * (size_t)world((int)(k / N))));
+    for (size_t k = 0; k < N * (size_t)size; k++) CHECK(dest_SIZE[k] == VALUE(TYPE,
+        k % N + 100 * (size_t)world((int)(k / N))));
     meet();
-    for (size_t k = 0; k < 3 * (size_t)size; k++) source_SIZE[k] = VALUE(TYPE, k % 3 + 10 * (k / 3) + 1000 * (size_t)number);
+    for (size_t k = 0; k < 3 * (size_t)size; k++) source_SIZE[k] = VALUE(TYPE,
+        k % 3 + 10 * (k / 3) + 1000 * (size_t)number);
     meet();
     shmem_alltoallSIZE(dest_SIZE, source_SIZE, 3, start, log_stride, size, fresh());
-    for (size_t k = 0; k < 3 * (size_t)size; k++) CHECK(dest_SIZE[k] == VALUE(TYPE, k % 3 + 10 * (size_t)number + 1000 * (k / 3)));
+    for (size_t k = 0; k < 3 * (size_t)size; k++) CHECK(dest_SIZE[k] == VALUE(TYPE,
+        k % 3 + 10 * (size_t)number + 1000 * (k / 3)));
     meet();
     shmem_alltoallsSIZE(dest_SIZE, source_SIZE, 2, 1, 3, start, log_stride, size, fresh());
-    for (size_t k = 0; k < 3 * (size_t)size; k++) CHECK(dest_SIZE[k * 2] == VALUE(TYPE, k % 3 + 10 * (size_t)number + 1000 * (k / 3)));
+    for (size_t k = 0; k < 3 * (size_t)size; k++) CHECK(dest_SIZE[k * 2] == VALUE(TYPE,
+        k % 3 + 10 * (size_t)number + 1000 * (k / 3)));
     meet();
 }
 //@end
@@ -96,7 +101,8 @@ static void and_TYPENAME(void) {
                 expected = (TYPE)(expected & next);
             }
             if (k >= (size_t)n) expected = and_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME and on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME and on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -128,7 +134,8 @@ static void or_TYPENAME(void) {
                 expected = (TYPE)(expected | next);
             }
             if (k >= (size_t)n) expected = or_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME or on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME or on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -160,7 +167,8 @@ static void xor_TYPENAME(void) {
                 expected = (TYPE)(expected ^ next);
             }
             if (k >= (size_t)n) expected = xor_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME xor on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME xor on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -192,7 +200,8 @@ static void max_TYPENAME(void) {
                 expected = (TYPE)(expected > next ? expected : next);
             }
             if (k >= (size_t)n) expected = max_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME max on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME max on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -224,7 +233,8 @@ static void min_TYPENAME(void) {
                 expected = (TYPE)(expected < next ? expected : next);
             }
             if (k >= (size_t)n) expected = min_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME min on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME min on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -256,7 +266,8 @@ static void sum_TYPENAME(void) {
                 expected = (TYPE)(expected + next);
             }
             if (k >= (size_t)n) expected = sum_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME sum on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME sum on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }
@@ -265,7 +276,8 @@ static void sum_TYPENAME(void) {
 
 //@each shmem_TYPENAME_prod_to_all
 static TYPE prod_dest_TYPENAME[N], prod_source_TYPENAME[N];
-static TYPE prod_work_TYPENAME[2][SHMEM_REDUCE_MIN_WRKDATA_SIZE > N / 2 + 1 ? SHMEM_REDUCE_MIN_WRKDATA_SIZE : N / 2 + 1];
+static TYPE prod_work_TYPENAME[2][SHMEM_REDUCE_MIN_WRKDATA_SIZE > N / 2 + 1
+    ? SHMEM_REDUCE_MIN_WRKDATA_SIZE : N / 2 + 1];
 
 static TYPE prod_input_TYPENAME(size_t k) { return (TYPE)((double)(mix(k) % 3) + (double)(mix((k) + 5) % 2) * _Complex_I); }
 
@@ -288,7 +300,8 @@ static void prod_TYPENAME(void) {
                 expected = (TYPE)(expected * next);
             }
             if (k >= (size_t)n) expected = prod_input_TYPENAME(k + 100 * (size_t)me);
-            CHECKF(dest[k] == expected, "TYPENAME prod on %d %d %d, %d elements: element %zu", start, log_stride, size, n, k);
+            CHECKF(dest[k] == expected, "TYPENAME prod on %d %d %d, %d elements: element %zu", start, log_stride, size,
+                   n, k);
         }
         meet();
     }

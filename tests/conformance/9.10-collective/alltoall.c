@@ -13,7 +13,8 @@ static const struct { size_t n; ptrdiff_t dst, sst; } shapes[] = {{0, 1, 1}, {1,
 //@each shmem_{alltoall} shmem_{alltoalls}
 static TYPE dest_TYPENAME[N], source_TYPENAME[N];
 
-static TYPE sent_TYPENAME(int from, int to, size_t k) { return VALUE(TYPE, (size_t)from * 10007 + (size_t)to * 101 + k); }
+static TYPE sent_TYPENAME(int from, int to, size_t k) { return VALUE(TYPE,
+                                                                     (size_t)from * 10007 + (size_t)to * 101 + k); }
 
 static void run_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
     size_t size = (size_t)team->size;
@@ -35,7 +36,8 @@ static void run_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
             size_t number = k / (size_t)dst;
             bool inside = k % (size_t)dst == 0 && number < n * size;
             TYPE expected = inside ? sent_TYPENAME(team->world[number / n], me, number % n) : (TYPE)1;
-            CHECKF(dest[k] == expected, "TYPENAME team %s, %zu elements, strides %td %td: element %zu", team->name, n, dst, sst, k);
+            CHECKF(dest[k] == expected, "TYPENAME team %s, %zu elements, strides %td %td: element %zu", team->name, n,
+                   dst, sst, k);
         }
         sync_team(team);
     }
@@ -48,7 +50,7 @@ int main(void) {
     void *dest = symmetric(N * 16), *source = symmetric(N * 16);
     FOR_EACH_TEAM(team) {
 //@each shmem_{alltoall} shmem_{alltoalls}
-        run_TYPENAME(team, dest_TYPENAME, source_TYPENAME);
+        if (npes < 16) run_TYPENAME(team, dest_TYPENAME, source_TYPENAME);
         run_TYPENAME(team, dest, source);
 //@end
     }

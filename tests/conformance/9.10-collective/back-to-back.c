@@ -35,7 +35,8 @@ int main(void) {
             case 1: CHECK_EQ(shmem_long_broadcast(team->handle, &dest[s], &source[s], 1, root), 0); break;
             case 2: CHECK_EQ(shmem_long_max_reduce(team->handle, &dest[s], &source[s], 1), 0); break;
             }
-            CHECKF(dest[s] == expected, "round %d, slot %d, kind %d, team %s: %ld, expected %ld", round, s, kind, team->name,
+            CHECKF(dest[s] == expected, "round %d, slot %d, kind %d, team %s: %ld, expected %ld", round, s, kind,
+                   team->name,
                    dest[s], expected);
         }
     }

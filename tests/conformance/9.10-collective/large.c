@@ -33,7 +33,8 @@ int main(void) {
 #ifdef HAVE_shmem_long_fcollect
             CHECK_EQ(shmem_long_fcollect(team->handle, b, a, each), 0);
             for (size_t k = 0; k < each * size; k++)
-                if (k % each < n) CHECKF(b[k] == (long)(k % each * 3) + team->world[k / each], "fcollect of %zu: element %zu", each, k);
+                if (k % each < n) CHECKF(b[k] == (long)(k % each * 3) + team->world[k / each],
+                                         "fcollect of %zu: element %zu", each, k);
             sync_team(team);
 #endif
 #ifdef HAVE_shmem_long_alltoall
@@ -41,7 +42,8 @@ int main(void) {
             sync_team(team);
             CHECK_EQ(shmem_long_alltoall(team->handle, c, a, each), 0);
             for (size_t k = 0; k < each * size; k++)
-                CHECKF(c[k] == (long)(k % each * 7) + team->number * 1000 + team->world[k / each] * 100000000l, "alltoall of %zu: element %zu", each, k);
+                CHECKF(c[k] == (long)(k % each * 7) + team->number * 1000 + team->world[k / each] * 100000000l,
+                       "alltoall of %zu: element %zu", each, k);
             sync_team(team);
 #endif
         }

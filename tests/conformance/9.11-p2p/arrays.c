@@ -8,7 +8,10 @@
 
 enum { N = 16 };
 
-//@each shmem_TYPENAME_wait_until_all shmem_TYPENAME_wait_until_any shmem_TYPENAME_wait_until_some shmem_TYPENAME_test_all shmem_TYPENAME_test_any shmem_TYPENAME_test_some shmem_TYPENAME_wait_until_all_vector shmem_TYPENAME_wait_until_any_vector shmem_TYPENAME_wait_until_some_vector shmem_TYPENAME_test_all_vector shmem_TYPENAME_test_any_vector shmem_TYPENAME_test_some_vector
+//@each shmem_TYPENAME_wait_until_all shmem_TYPENAME_wait_until_any shmem_TYPENAME_wait_until_some
+//@and shmem_TYPENAME_test_all shmem_TYPENAME_test_any shmem_TYPENAME_test_some shmem_TYPENAME_wait_until_all_vector
+//@and shmem_TYPENAME_wait_until_any_vector shmem_TYPENAME_wait_until_some_vector shmem_TYPENAME_test_all_vector
+//@and shmem_TYPENAME_test_any_vector shmem_TYPENAME_test_some_vector
 static TYPE static_TYPENAME[N];
 
 /* Easy to get wrong: the empty set. */
@@ -93,7 +96,8 @@ static void remote_TYPENAME(TYPE *words) {
             while (found < N) {
                 size_t n = shmem_TYPENAME_wait_until_some(words, N, indices, status, SHMEM_CMP_GT, (TYPE)0);
                 CHECK(n >= 1 && n <= N - found);
-                for (size_t k = 0; k < n; k++) { CHECK(indices[k] < N && status[indices[k]] == 0); status[indices[k]] = 1; }
+                for (size_t k = 0; k < n; k++) { CHECK(indices[k] < N
+                    && status[indices[k]] == 0); status[indices[k]] = 1; }
                 found += n;
             }
             break;
@@ -110,7 +114,8 @@ static void remote_TYPENAME(TYPE *words) {
             while (found < N) {
                 size_t n = shmem_TYPENAME_wait_until_some_vector(words, N, indices, status, SHMEM_CMP_GE, values);
                 CHECK(n >= 1 && n <= N - found);
-                for (size_t k = 0; k < n; k++) { CHECK(indices[k] < N && status[indices[k]] == 0); status[indices[k]] = 1; }
+                for (size_t k = 0; k < n; k++) { CHECK(indices[k] < N
+                    && status[indices[k]] == 0); status[indices[k]] = 1; }
                 found += n;
             }
             break;
@@ -125,7 +130,10 @@ static void remote_TYPENAME(TYPE *words) {
 int main(void) {
     begin();
     void *block = symmetric(N * 8);
-//@each shmem_TYPENAME_wait_until_all shmem_TYPENAME_wait_until_any shmem_TYPENAME_wait_until_some shmem_TYPENAME_test_all shmem_TYPENAME_test_any shmem_TYPENAME_test_some shmem_TYPENAME_wait_until_all_vector shmem_TYPENAME_wait_until_any_vector shmem_TYPENAME_wait_until_some_vector shmem_TYPENAME_test_all_vector shmem_TYPENAME_test_any_vector shmem_TYPENAME_test_some_vector
+//@each shmem_TYPENAME_wait_until_all shmem_TYPENAME_wait_until_any shmem_TYPENAME_wait_until_some
+//@and shmem_TYPENAME_test_all shmem_TYPENAME_test_any shmem_TYPENAME_test_some shmem_TYPENAME_wait_until_all_vector
+//@and shmem_TYPENAME_wait_until_any_vector shmem_TYPENAME_wait_until_some_vector shmem_TYPENAME_test_all_vector
+//@and shmem_TYPENAME_test_any_vector shmem_TYPENAME_test_some_vector
     empty_TYPENAME(block);
     local_TYPENAME(block);
     shmem_barrier_all();

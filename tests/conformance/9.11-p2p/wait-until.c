@@ -26,7 +26,8 @@ static void run_TYPENAME(TYPE *word) {
             for (int i = 0; i < 6; i++) {
                 *word = values[a];
                 bool expected = holds_TYPENAME(values[a], operators[i], values[b]);
-                CHECKF(shmem_TYPENAME_test(word, operators[i], values[b]) == (int)expected, "TYPENAME test, operator %d", i);
+                CHECKF(shmem_TYPENAME_test(word, operators[i], values[b]) == (int)expected,
+                       "TYPENAME test, operator %d", i);
                 if (expected) shmem_TYPENAME_wait_until(word, operators[i], values[b]);
             }
         }

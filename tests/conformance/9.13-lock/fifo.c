@@ -31,7 +31,8 @@ int main(void) {
             shmem_clear_lock(&lock);
         }
         shmem_barrier_all();
-        if (me == 0) for (int k = 1; k < npes; k++) CHECKF(order[k - 1] == k, "place %d went to PE %ld", k, order[k - 1]);
+        if (me == 0) for (int k = 1; k < npes; k++) CHECKF(order[k - 1] == k, "place %d went to PE %ld", k,
+                                                           order[k - 1]);
     }
     return end();
 }

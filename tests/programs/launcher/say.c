@@ -39,7 +39,8 @@ int main(int count, char **arguments) {
     CASE("both") { printf("to stdout\n"); fprintf(stderr, "to stderr\n"); }
     CASE("status") { shmem_finalize(); return me == atoi(arguments[2]) ? atoi(arguments[3]) : 0; }
     CASE("signal") { if (me == atoi(arguments[2])) raise(atoi(arguments[3])); shmem_barrier_all(); }
-    CASE("heap") { void *block = shmem_malloc((size_t)atol(arguments[2])); printf("%s\n", block ? "fits" : "too large"); }
+    CASE("heap") { void *block = shmem_malloc((size_t)atol(arguments[2])); printf("%s\n",
+        block ? "fits" : "too large"); }
     CASE("hang") { if (me == 0) shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1); shmem_barrier_all(); }
     CASE("sleep") { printf("ready\n"); fflush(stdout); for (;;) pause(); }
     CASE("compute") { printf("ready\n"); fflush(stdout); for (volatile long k = 0;; k++) {} }

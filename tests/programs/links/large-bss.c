@@ -16,7 +16,8 @@ int main(void) {
     shmem_putmem(&large[LARGE - 1], &seven, 1, next);
     shmem_putmem(&large[12345678], &seven, 1, next);
     shmem_barrier_all();
-    if (large[LARGE - 1] != 7 + (me + npes - 1) % npes || large[12345678] != large[LARGE - 1] || large[LARGE / 2] != 9) return 1;
+    if (large[LARGE - 1] != 7 + (me + npes - 1) % npes || large[12345678] != large[LARGE - 1]
+        || large[LARGE / 2] != 9) return 1;
     long pages = 0, skip, shared = 0;
     FILE *file = fopen("/proc/self/statm", "r");
     if (file == NULL || fscanf(file, "%ld %ld %ld", &skip, &pages, &shared) != 3) return 2;

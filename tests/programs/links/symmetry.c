@@ -34,12 +34,14 @@ int main(int count, char **arguments) {
     int npes = shmem_n_pes(), next = (me + 1) % npes, before = (me + npes - 1) % npes;
     /* What was there before init is there after it. */
     CHECK(count >= 1 && arguments[0] != NULL && strcmp(getenv("SYMMETRY"), "kept") == 0);
-    CHECK(initialized[0] == 5 && initialized[599] == 77 && exported[2] == 3 && mixed.tail[1] == 8 && *in_function() == 44);
+    CHECK(initialized[0] == 5 && initialized[599] == 77 && exported[2] == 3
+        && mixed.tail[1] == 8 && *in_function() == 44);
     CHECK(strcmp(pointer, "relocated") == 0 && address == &initialized[1] && *address == 6);
     shmem_barrier_all();
     long *heap = shmem_malloc(64);
     CHECK(heap != NULL);
-    long *objects[] = {exported + 1, initialized + 300, zeroed + 2999, &mixed.tail[0], in_function(), heap, (long *)(void *)(odd + 8)};
+    long *objects[] = {exported + 1, initialized + 300, zeroed + 2999,
+        &mixed.tail[0], in_function(), heap, (long *)(void *)(odd + 8)};
     for (int o = 0; o < 7; o++) {
         long *object = objects[o];
         *object = -1;

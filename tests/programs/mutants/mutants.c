@@ -36,6 +36,7 @@ void shmem_ibget64(void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
 #ifdef MUTANT_fetch_inc_torn
 long shmem_long_atomic_fetch_inc(long *dest, int pe) {
     long old = pshmem_long_g(dest, pe);
+    if (old % 64 == 0) usleep(200); /* Others run meanwhile, however busy the machine is. */
     pshmem_long_p(dest, old + 1, pe);
     pshmem_quiet();
     return old;
@@ -52,12 +53,15 @@ uint64_t shmem_uint64_atomic_fetch_or(uint64_t *dest, uint64_t value, int pe) {
 }
 #endif
 #ifdef MUTANT_swap_loses_sign
-double shmem_double_atomic_swap(double *dest, double value, int pe) { return pshmem_double_atomic_swap(dest, value + 0.0, pe); }
+double shmem_double_atomic_swap(double *dest, double value, int pe) { return pshmem_double_atomic_swap(dest,
+    value + 0.0, pe); }
 #endif
 #ifdef MUTANT_signal_first
-void shmem_long_put_signal(long *dest, const long *source, size_t nelems, uint64_t *sig_addr, uint64_t signal, int sig_op,
+void shmem_long_put_signal(long *dest, const long *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,
+                           int sig_op,
                            int pe) {
-    if (sig_op == SHMEM_SIGNAL_ADD) pshmem_signal_add(sig_addr, signal, pe); else pshmem_signal_set(sig_addr, signal, pe);
+    if (sig_op == SHMEM_SIGNAL_ADD) pshmem_signal_add(sig_addr, signal, pe); else pshmem_signal_set(sig_addr, signal,
+        pe);
     pshmem_quiet();
     usleep(200);
     pshmem_long_put(dest, source, nelems, pe);
@@ -129,7 +133,8 @@ int shmem_int_sum_exscan(shmem_team_t team, int *dest, const int *source, size_t
 }
 #endif
 #ifdef MUTANT_active_broadcast_writes_root
-void shmem_broadcast64(void *dest, const void *source, size_t nelems, int root, int start, int log, int size, long *work) {
+void shmem_broadcast64(void *dest, const void *source, size_t nelems, int root, int start, int log, int size,
+                       long *work) {
     pshmem_broadcast64(dest, source, nelems, root, start, log, size, work);
     if (pshmem_my_pe() == start + (root << log)) memcpy(dest, source, nelems * 8);
 }
@@ -282,7 +287,8 @@ void shmem_long_p(long *dest, long value, int pe) {
 }
 #endif
 #ifdef MUTANT_iget_dense
-void shmem_longlong_iget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe) {
+void shmem_longlong_iget(long long *dest, const long long *source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems,
+                         int pe) {
     pshmem_longlong_iget(dest, source, 1, sst, nelems, pe);
 }
 #endif
@@ -298,6 +304,7 @@ void shmem_ctx_char_put_signal_nbi(shmem_ctx_t ctx, char *dest, const char *sour
 #ifdef MUTANT_inc_torn
 void shmem_long_atomic_inc(long *dest, int pe) {
     long old = pshmem_long_g(dest, pe);
+    if (old % 64 == 0) usleep(200);
     pshmem_long_p(dest, old + 1, pe);
 }
 #endif

@@ -54,7 +54,7 @@ const RULES: &[Rule] = &[
     Rule { bytes: Some((MIB, u64::MAX)), ..rule(TRANSFERS, Bound::Limit { times: 1.0 / 0.97, plus: 0.0 }) },
     Rule { memory: Some("static"), ..rule(TRANSFERS, Bound::Heap(1.1)) },
     Rule { bytes: Some((0, 8)), pes: Some(2), ..rule(SYNCHRONISING, Bound::Peer(0.5)) },
-    rule(&["fcollect", "alltoall", "lock-free"], Bound::Peer(0.5)),
+    Rule { bytes: Some((0, 8)), pes: Some(2), ..rule(&["fcollect", "alltoall", "lock-free"], Bound::Peer(0.5)) },
     rule(&["lock-contended"], Bound::Peer(1.0)),
     rule(&["put+fence+flag", "malloc+free"], Bound::Peer(0.8)),
     Rule { bytes: Some((64 * KIB, MIB)), pes: Some(2), ..rule(&["sum"], Bound::Peer(0.6)) },

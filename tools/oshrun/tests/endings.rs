@@ -1,7 +1,7 @@
 //! Exit statuses, and how a job ends before its time.
 mod common;
 
-use common::{mark, oshrun, processes_with, shell, shell_with_input};
+use common::{SOON, mark, oshrun, processes_with, shell, shell_with_input};
 use std::time::Duration;
 
 #[test]
@@ -11,7 +11,7 @@ fn the_status_is_that_of_the_first_that_fails() {
     assert_eq!(result.status, 7);
     assert!(result.err.contains("PE 2 of 4 (pid "), "{}", result.err);
     assert!(result.err.contains(") exited with status 7 before shmem_init"), "{}", result.err);
-    assert!(result.time < Duration::from_secs(2), "{:?}", result.time);
+    assert!(result.time < SOON, "{:?}", result.time);
     let result = shell(&["-n", "3"], "sleep 0.$((6 - 2 * PMI_RANK)); exit $((10 + PMI_RANK))");
     assert_eq!(result.status, 12, "{}", result.err);
 }
@@ -26,7 +26,7 @@ fn a_signal_gives_128_and_its_number() {
         let text = format!("was killed by signal {number} ({words})");
         assert!(result.err.contains(&text), "{}", result.err);
         assert_eq!(result.err.lines().count(), 1, "{}", result.err);
-        assert!(result.time < Duration::from_secs(2), "{:?}", result.time);
+        assert!(result.time < SOON, "{:?}", result.time);
     }
 }
 
@@ -36,7 +36,7 @@ fn who_does_not_listen_to_sigterm_is_killed() {
     let script = format!("[ $PMI_RANK = 1 ] && exit 3; trap '' TERM; sleep {mark}; sleep {mark}");
     let result = shell(&["-n", "3"], &script);
     assert_eq!(result.status, 3);
-    assert!(result.time < Duration::from_secs(2), "{:?}", result.time);
+    assert!(result.time < SOON, "{:?}", result.time);
     assert!(processes_with(&mark).is_empty());
 }
 
@@ -44,7 +44,7 @@ fn who_does_not_listen_to_sigterm_is_killed() {
 fn who_is_stopped_is_ended_too() {
     let result = shell(&["-n", "2"], "[ $PMI_RANK = 1 ] && { sleep 0.2; exit 3; }; kill -STOP $$");
     assert_eq!(result.status, 3);
-    assert!(result.time < Duration::from_secs(2), "{:?}", result.time);
+    assert!(result.time < SOON, "{:?}", result.time);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn what_a_script_leaves_behind_goes_with_the_job() {
     let result = shell(&["-n", "2"], &format!("sleep {mark} & exit 0"));
     assert_eq!((result.status, result.err.as_str()), (0, ""));
     assert!(processes_with(&mark).is_empty());
-    assert!(result.time < Duration::from_secs(2), "{:?}", result.time);
+    assert!(result.time < SOON, "{:?}", result.time);
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn time_limit() {
     assert!(result.err.contains("  PE 0 of 3 (pid "), "{}", result.err);
     assert!(result.err.contains("not in the library: shmem_init was not called"), "{}", result.err);
     assert!(!result.err.contains("PE 1 of 3"), "{}", result.err);
-    assert!(result.time < Duration::from_millis(2500), "{:?}", result.time);
+    assert!(result.time < SOON, "{:?}", result.time);
     assert_eq!(shell(&["-n", "2", "--timeout", "30"], "true").status, 0);
 }
 
@@ -86,8 +86,9 @@ fn a_failure_of_one_pe_ends_a_pe_that_waits_for_input() {
 fn an_empty_job_starts_and_ends_quickly() {
     // The budgets, 50 and 150 ms, are for the release build with the library; here the launcher alone is seen.
     for (pes, limit) in [("2", 50), ("8", 150)] {
-        let best = (0..10).map(|_| oshrun(&["-n", pes, "true"]).time).min().unwrap();
-        assert!(best < Duration::from_millis(limit), "{pes} PEs: {best:?}");
+        let limit = Duration::from_millis(limit);
+        let mut times = (0..40).map(|_| oshrun(&["-n", pes, "true"]).time);
+        assert!(times.any(|time| time < limit), "{pes} PEs: never below {limit:?}");
     }
 }
 

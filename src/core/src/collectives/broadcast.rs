@@ -44,7 +44,7 @@ pub(super) fn run(
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes));
-    if w.algorithms.broadcast(bytes, team.size) == Broadcast::Tree {
+    if w.algorithms.broadcast(bytes, team.size, w.map.crowded) == Broadcast::Tree {
         // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.
         return unsafe { tree(&turn, dest, source, bytes, root, root_too) };
     }

@@ -20,7 +20,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
-    if w.algorithms.fcollect(bytes, team.size) == Fcollect::Leader {
+    if w.algorithms.fcollect(bytes, team.size, w.map.crowded) == Fcollect::Leader {
         return leader(w, &turn, dest, source, bytes);
     }
     let inline = bytes <= INLINE;

@@ -31,7 +31,7 @@ pub fn reduce(
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
-    match w.algorithms.reduce(bytes, team.size) {
+    match w.algorithms.reduce(bytes, team.size, w.map.crowded) {
         Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel)?,
         Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel)?,
         Reduce::Whole => whole(w, &turn, dest, source, nelems, kernel)?,

@@ -52,7 +52,7 @@ fn scan(
     let bytes = nelems.saturating_mul(kernel.elem);
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
-    if w.algorithms.scan(bytes, team.size) == Scan::Doubling {
+    if w.algorithms.scan(bytes, team.size, w.map.crowded) == Scan::Doubling {
         return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
     }
     let turn = Turn::begin(w, team, signature(kind, bytes));

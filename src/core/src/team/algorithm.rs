@@ -7,7 +7,8 @@ use crate::base::{Cause, Fault, env};
 const SLICED_REDUCE: usize = 4096;
 /// Bytes of a slice that are combined at a time: source, partial result and copies stay in the first-level cache.
 pub const BLOCK: usize = 8192;
-/// Up to this many members, reading everyone's post beats the rounds of a tree.
+/// Up to this many members, reading everyone's post beats the rounds of a tree. Where PEs share cores it always does: a
+/// round of messages costs every PE a turn on its core, however little it does in it.
 const FLAT_MEMBERS: i32 = 8;
 /// Members that a member of a tree passes results to.
 pub const FAN: i32 = 4;
@@ -136,8 +137,8 @@ impl Choice {
 
     /// For a broadcast.
     #[inline]
-    pub fn broadcast(&self, bytes: usize, members: i32) -> Broadcast {
-        match self.broadcast.unwrap_or(if members > FLAT_MEMBERS { Broadcast::Tree } else { Broadcast::Flat }) {
+    pub fn broadcast(&self, bytes: usize, members: i32, crowded: bool) -> Broadcast {
+        match self.broadcast.unwrap_or(if many(members, crowded) { Broadcast::Tree } else { Broadcast::Flat }) {
             Broadcast::Tree if bytes <= INLINE => Broadcast::Tree,
             _ => Broadcast::Flat,
         }
@@ -145,10 +146,10 @@ impl Choice {
 
     /// For a reduction.
     #[inline]
-    pub fn reduce(&self, bytes: usize, members: i32) -> Reduce {
+    pub fn reduce(&self, bytes: usize, members: i32, crowded: bool) -> Reduce {
         let small = bytes <= INLINE;
         match self.reduce {
-            None if small && members <= FLAT_MEMBERS => Reduce::Flat,
+            None if small && !many(members, crowded) => Reduce::Flat,
             None if small => Reduce::Tree,
             None if bytes < SLICED_REDUCE => Reduce::Whole,
             Some(Reduce::Flat) if !small => Reduce::Whole,
@@ -160,19 +161,25 @@ impl Choice {
 
     /// For an fcollect.
     #[inline]
-    pub fn fcollect(&self, bytes: usize, members: i32) -> Fcollect {
-        let many_small = members > FLAT_MEMBERS && bytes <= INLINE;
+    pub fn fcollect(&self, bytes: usize, members: i32, crowded: bool) -> Fcollect {
+        let many_small = many(members, crowded) && bytes <= INLINE;
         self.fcollect.unwrap_or(if many_small { Fcollect::Leader } else { Fcollect::Flat })
     }
 
     /// For a scan.
     #[inline]
-    pub fn scan(&self, bytes: usize, members: i32) -> Scan {
-        match self.scan.unwrap_or(if members > FLAT_MEMBERS { Scan::Doubling } else { Scan::Flat }) {
+    pub fn scan(&self, bytes: usize, members: i32, crowded: bool) -> Scan {
+        match self.scan.unwrap_or(if many(members, crowded) { Scan::Doubling } else { Scan::Flat }) {
             Scan::Doubling if bytes <= INLINE => Scan::Doubling,
             _ => Scan::Flat,
         }
     }
+}
+
+/// Whether rounds of messages pay.
+#[inline]
+fn many(members: i32, crowded: bool) -> bool {
+    members > FLAT_MEMBERS && !crowded
 }
 
 #[cfg(test)]
@@ -194,13 +201,14 @@ mod tests {
     #[test]
     fn sizes_that_an_algorithm_cannot_take_go_to_another() {
         let forced = |text| Choice::parse(text).unwrap();
-        assert_eq!(forced("reduce:tree").reduce(INLINE, 2), Reduce::Tree);
-        assert_eq!(forced("reduce:tree").reduce(INLINE + 1, 2), Reduce::Sliced);
-        assert_eq!(forced("reduce:flat").reduce(1 << 20, 2), Reduce::Whole);
-        assert_eq!(forced("broadcast:tree").broadcast(1 << 20, 99), Broadcast::Flat);
-        assert_eq!(forced("scan:doubling").scan(1 << 20, 99), Scan::Flat);
-        assert_eq!(Choice::AUTO.reduce(8, 2), Reduce::Flat);
-        assert_eq!(Choice::AUTO.reduce(8, 64), Reduce::Tree);
-        assert_eq!(Choice::AUTO.reduce(1 << 20, 2), Reduce::Sliced);
+        assert_eq!(forced("reduce:tree").reduce(INLINE, 2, false), Reduce::Tree);
+        assert_eq!(forced("reduce:tree").reduce(INLINE + 1, 2, false), Reduce::Sliced);
+        assert_eq!(forced("reduce:flat").reduce(1 << 20, 2, false), Reduce::Whole);
+        assert_eq!(forced("broadcast:tree").broadcast(1 << 20, 99, false), Broadcast::Flat);
+        assert_eq!(forced("scan:doubling").scan(1 << 20, 99, false), Scan::Flat);
+        assert_eq!(Choice::AUTO.reduce(8, 2, false), Reduce::Flat);
+        assert_eq!(Choice::AUTO.reduce(8, 64, false), Reduce::Tree);
+        assert_eq!(Choice::AUTO.reduce(8, 64, true), Reduce::Flat);
+        assert_eq!(Choice::AUTO.reduce(1 << 20, 2, false), Reduce::Sliced);
     }
 }
