@@ -8,8 +8,9 @@ use crate::base::{Cause, Fault};
 use crate::memory::Map;
 pub use crate::transport::shm::amo::{Amo, AmoInt};
 
+/// The word of a PE that an operation works on.
 #[inline(always)]
-fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> Result<*mut T, Fault> {
+pub(super) fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> Result<*mut T, Fault> {
     let at = m.remote(arg, addr, size_of::<T>(), ctx.world_pe(pe)?)?;
     if at.is_aligned() { Ok(at) } else { Err(misaligned(arg, addr)) }
 }
