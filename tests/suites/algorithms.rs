@@ -36,7 +36,8 @@ fn main() -> ExitCode {
     for row in TABLE {
         for name in programs(row.collective) {
             let name = format!("9.10-collective/{name}");
-            let program = conformance.iter().find(|program| program.name == name).expect("a conformance program").clone();
+            let program =
+                conformance.iter().find(|program| program.name == name).expect("a conformance program").clone();
             let title = format!("{}:{} in {name}", row.collective, row.name);
             trials.push(Trial::test(title, move || forced(row, &program).map_err(Into::into)));
         }

@@ -25,13 +25,23 @@ fn version_is_printed_once() {
 
 #[test]
 fn info_lists_every_variable_with_its_value() {
-    let outcome =
-        Job::oshrun(3).env("SHMEM_INFO", "yes").env("SHMEM_SYMMETRIC_SIZE", "12345678").arg(plain()).run().expect_code(0);
+    let outcome = Job::oshrun(3)
+        .env("SHMEM_INFO", "yes")
+        .env("SHMEM_SYMMETRIC_SIZE", "12345678")
+        .arg(plain())
+        .run()
+        .expect_code(0);
     let text = outcome.stdout.clone() + &outcome.stderr;
     for constant in table::constants().iter().filter(|constant| constant.kind == "environment") {
         // The deprecated names are the same variables: it is enough to say so.
         if constant.name.starts_with("SHMEM_") {
-            assert_eq!(text.matches(&format!("{} ", constant.name)).count(), 1, "{}\n{}", constant.name, outcome.describe());
+            assert_eq!(
+                text.matches(&format!("{} ", constant.name)).count(),
+                1,
+                "{}\n{}",
+                constant.name,
+                outcome.describe()
+            );
         }
     }
     assert!(text.contains("SMA_"), "{}", outcome.describe());

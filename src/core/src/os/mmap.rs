@@ -149,13 +149,13 @@ pub unsafe fn replace_private(fd: RawFd, offset: usize, addr: usize, len: usize)
     if p == libc::MAP_FAILED { Err(last_error("mremap of .data and .bss")) } else { Ok(()) }
 }
 
-/// Copies `len` bytes of memory from `addr` into a file at `offset`, with system calls only: AddressSanitizer's `memcpy`
-/// objects to the red zones between variables.
+/// Copies `len` bytes of memory from `addr` into a file at `offset`, with bare system calls: AddressSanitizer's `memcpy` and
+/// `pwrite` object to the red zones between variables.
 pub fn copy_to_file(fd: RawFd, offset: usize, addr: usize, len: usize) -> Result<(), Fault> {
     let mut done = 0;
     while done < len {
         // SAFETY: the kernel checks the source range and answers EFAULT.
-        let n = unsafe { libc::pwrite(fd, (addr + done) as *const _, len - done, (offset + done) as libc::off_t) };
+        let n = unsafe { libc::syscall(libc::SYS_pwrite64, fd, addr + done, len - done, offset + done) };
         if n <= 0 {
             return Err(last_error("copy of .data and .bss to the job's memory file"));
         }
