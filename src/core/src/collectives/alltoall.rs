@@ -40,7 +40,7 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together(w);
+        turn.leave_together();
     }
     Ok(0)
 }
@@ -78,7 +78,7 @@ pub fn alltoalls(
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     Ok(0)
 }
 

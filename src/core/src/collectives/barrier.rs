@@ -2,11 +2,8 @@
 
 use super::post::{Kind, Turn, signature};
 use crate::base::Fault;
-use crate::os::wait;
-use crate::team::algorithm::Barrier;
-use crate::team::{Handle, Team, World, meet};
+use crate::team::{Handle, Members, Present, Team, World};
 use crate::transport::shm::order;
-use std::sync::atomic::Ordering;
 
 /// Completes all stores of this PE and waits for all PEs to arrive.
 #[inline]
@@ -38,22 +35,7 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
 
 #[inline]
 pub(super) fn sync(w: &World, team: &Team) {
-    match w.algorithms.barrier(w.map.crowded) {
-        Barrier::Counter => count(team, w.map.crowded),
-        Barrier::Dissemination => meet(team, w.map.crowded),
-    }
-}
-
-/// Where PEs outnumber cores: members count themselves in on PE 0's area and the last one lets all go. Each member has to
-/// run twice only, however many there are; a dissemination barrier makes it run once a round.
-fn count(team: &Team, crowded: bool) {
-    let hub = team.area(0);
-    let before = hub.released.0.load(Ordering::Acquire);
-    if (hub.arrived.0.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(team.size as u64) {
-        hub.released.0.store(before + 1, Ordering::Release);
-    } else {
-        wait::until(crowded, || (hub.released.0.load(Ordering::Acquire) != before).then_some(()));
-    }
+    Present { w, team }.sync();
 }
 
 /// Checks that all PEs make a collective call with the same number (an allocation's size); only where `SHMEM_DEBUG` asks.

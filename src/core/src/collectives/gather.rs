@@ -41,7 +41,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together(w);
+        turn.leave_together();
     }
     Ok(0)
 }
@@ -62,7 +62,7 @@ fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: u
         unsafe { copy(dest, there, total) };
     }
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     Ok(0)
 }
 

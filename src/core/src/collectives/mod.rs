@@ -10,7 +10,7 @@ mod barrier;
 pub mod broadcast;
 pub mod gather;
 pub mod kernel;
-mod post;
+pub mod post;
 pub mod reduce;
 mod scan;
 

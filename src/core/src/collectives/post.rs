@@ -7,12 +7,10 @@
 //! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears of
 //! everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
-use super::barrier;
+use crate::base::word::Word;
 use crate::base::{Cause, Fault};
-use crate::memory::Map;
-use crate::os::wait;
-use crate::team::area::{Post, RING, WORDS};
-use crate::team::{Team, World};
+use crate::team::area::{Post, WORDS};
+use crate::team::{Members, Present, Team, World};
 use std::sync::atomic::Ordering;
 
 pub use crate::team::area::INLINE;
@@ -66,26 +64,97 @@ fn show(signature: u64) -> String {
 }
 
 /// This PE's part in one collective.
-pub struct Turn<'w> {
-    /// The team.
-    pub team: &'w Team,
-    /// Translation to the members' objects.
-    pub map: &'w Map,
+pub struct Exchange<M> {
+    members: M,
     number: u64,
     signature: u64,
 }
 
-impl<'w> Turn<'w> {
+/// As collectives use it.
+pub type Turn<'w> = Exchange<Present<'w>>;
+
+impl<M: Members> Exchange<M> {
     /// Begins the next collective of a team. Every member does, also those that show nothing.
     #[inline]
-    pub fn begin(w: &'w World, team: &'w Team, signature: u64) -> Self {
-        let number = team.progress.posts.get() + 1;
-        team.progress.posts.set(number);
-        if number > team.progress.all_done.get() + RING as u64 {
-            barrier::sync(w, team);
-            team.progress.all_done.set(number - 1);
+    pub fn start(members: M, signature: u64) -> Self {
+        let progress = members.progress();
+        let number = progress.posts.get() + 1;
+        progress.posts.set(number);
+        if number > progress.all_done.get() + M::RING {
+            members.sync();
+            progress.all_done.set(number - 1);
         }
-        Self { team, map: &w.map, number, signature }
+        Self { members, number, signature }
+    }
+
+    /// Shows up, with some words as contribution.
+    #[inline]
+    pub fn show(&self, words: &[u64]) {
+        let post = self.members.post(self.members.me(), self.number);
+        for (to, from) in post.words.iter().zip(words) {
+            to.store(*from, Ordering::Relaxed);
+        }
+        post.signature.store(self.signature, Ordering::Relaxed);
+        post.tag.store(self.number, Ordering::Release);
+    }
+
+    /// A member's post, when it is there. Error: the signature of the other collective that the member is in.
+    #[inline]
+    pub fn look(&self, pe: i32) -> Result<&Post<M::Word>, u64> {
+        let post = self.members.post(pe, self.number);
+        self.members.until(|| (post.tag.load(Ordering::Acquire) == self.number).then_some(()));
+        let theirs = post.signature.load(Ordering::Relaxed);
+        if theirs == self.signature { Ok(post) } else { Err(theirs) }
+    }
+
+    /// The contribution in a post.
+    #[inline]
+    pub fn words(post: &Post<M::Word>) -> Bytes {
+        Bytes(std::array::from_fn(|i| post.words[i].load(Ordering::Relaxed)))
+    }
+
+    /// Every member has heard of every other in this collective, so all are done with those before it.
+    #[inline]
+    pub fn all_heard(&self) {
+        self.members.progress().all_done.set(self.number - 1);
+    }
+
+    /// This PE needs nothing of the others any more.
+    #[inline]
+    pub fn done(&self) {
+        self.members.done(self.members.me()).store(self.number, Ordering::Release);
+    }
+
+    /// Waits until no member needs anything of this PE's any more.
+    pub fn wait_for_others(&self) {
+        for pe in (0..self.members.size()).filter(|pe| *pe != self.members.me()) {
+            let done = self.members.done(pe);
+            self.members.until(|| (done.load(Ordering::Acquire) >= self.number).then_some(()));
+        }
+    }
+
+    /// As [`Self::wait_for_others`], called by all members.
+    #[inline]
+    pub fn leave_together(&self) {
+        self.members.sync();
+        self.members.progress().all_done.set(self.number);
+    }
+}
+
+impl<M> std::ops::Deref for Exchange<M> {
+    type Target = M;
+
+    #[inline(always)]
+    fn deref(&self) -> &M {
+        &self.members
+    }
+}
+
+impl<'w> Turn<'w> {
+    /// Begins the next collective of a team.
+    #[inline]
+    pub fn begin(w: &'w World, team: &'w Team, signature: u64) -> Self {
+        Self::start(Present { w, team }, signature)
     }
 
     /// Shows up, with `bytes` bytes at `data` (at most [`INLINE`]) as contribution.
@@ -101,24 +170,10 @@ impl<'w> Turn<'w> {
         self.show(&words[..bytes.div_ceil(8).min(WORDS)]);
     }
 
-    /// Shows up, with some words as contribution.
-    #[inline]
-    pub fn show(&self, words: &[u64]) {
-        let post = &self.team.mine().posts[self.number as usize % RING];
-        for (to, from) in post.words.iter().zip(words) {
-            to.store(*from, Ordering::Relaxed);
-        }
-        post.signature.store(self.signature, Ordering::Relaxed);
-        post.tag.store(self.number, Ordering::Release);
-    }
-
     /// A member's post, when it is there. Fault: the member is in another collective.
     #[inline]
     pub fn see(&self, pe: i32) -> Result<&Post, Fault> {
-        let post = &self.team.area(pe).posts[self.number as usize % RING];
-        wait::until(self.map.crowded, || (post.tag.load(Ordering::Acquire) == self.number).then_some(()));
-        let theirs = post.signature.load(Ordering::Relaxed);
-        if theirs == self.signature { Ok(post) } else { Err(self.mismatch(theirs, pe)) }
+        self.look(pe).map_err(|theirs| self.mismatch(theirs, pe))
     }
 
     #[cold]
@@ -126,43 +181,10 @@ impl<'w> Turn<'w> {
         Fault::from(Cause::Mismatch { mine: show(self.signature), theirs: show(theirs), pe: self.team.world(pe) })
     }
 
-    /// The contribution in a post.
-    #[inline]
-    pub fn words(post: &Post) -> Bytes {
-        Bytes(std::array::from_fn(|i| post.words[i].load(Ordering::Relaxed)))
-    }
-
-    /// Every member has heard of every other in this collective, so all are done with those before it.
-    #[inline]
-    pub fn all_heard(&self) {
-        self.team.progress.all_done.set(self.number - 1);
-    }
-
-    /// This PE needs nothing of the others any more.
-    #[inline]
-    pub fn done(&self) {
-        self.team.mine().done.0.store(self.number, Ordering::Release);
-    }
-
-    /// Waits until no member needs anything of this PE's any more.
-    pub fn wait_for_others(&self) {
-        for pe in (0..self.team.size).filter(|pe| *pe != self.team.me) {
-            let done = &self.team.area(pe).done.0;
-            wait::until(self.map.crowded, || (done.load(Ordering::Acquire) >= self.number).then_some(()));
-        }
-    }
-
-    /// As [`Self::wait_for_others`], called by all members.
-    #[inline]
-    pub fn leave_together(&self, w: &World) {
-        barrier::sync(w, self.team);
-        self.team.progress.all_done.set(self.number);
-    }
-
     /// A member's instance of a symmetric object that was checked here.
     #[inline]
     pub fn of<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
-        self.map.remote(arg, addr, bytes, self.team.world(pe))
+        self.w.map.remote(arg, addr, bytes, self.team.world(pe))
     }
 }
 

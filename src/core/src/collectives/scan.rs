@@ -72,7 +72,7 @@ fn scan(
     turn.done();
     if !inline {
         // `dest` may be the source that others read.
-        turn.leave_together(w);
+        turn.leave_together();
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };

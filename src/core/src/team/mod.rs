@@ -8,10 +8,12 @@ pub mod algorithm;
 mod api;
 pub mod area;
 mod meet;
+pub mod members;
 mod split;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
-pub use meet::meet;
+pub use meet::{count, meet};
+pub use members::{Members, Present};
 pub use split::{destroy, split_2d, split_strided};
 
 use crate::base::slab::Slab;
@@ -84,6 +86,14 @@ pub struct Progress {
     pub all_done: Cell<u64>,
 }
 
+impl Progress {
+    /// Nothing yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) }
+    }
+}
+
 // SAFETY: the cells are used by collectives only, which a program must not run concurrently on one team; the rest is
 // constant, atomic or behind a mutex.
 unsafe impl Sync for Team {}
@@ -103,7 +113,7 @@ impl Team {
             config,
             contexts: Mutex::new(Vec::new()),
             areas: internal.wrapping_add(id * AREA),
-            progress: Progress { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) },
+            progress: Progress::new(),
         }
     }
 

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::area::{AREA, Area, TEAMS};
-use super::{Config, Handle, NUM_CONTEXTS, SLAB, Team, World};
+use super::{Config, Handle, NUM_CONTEXTS, Present, SLAB, Team, World};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::segments::INTERNAL;
@@ -97,7 +97,7 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
         }));
     }
     // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
-    super::meet(team, w.map.crowded);
+    super::meet(&Present { w, team });
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
@@ -166,7 +166,7 @@ fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
 fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
     // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
-    super::meet(parent, w.map.crowded);
+    super::meet(&Present { w, team: parent });
     let id = common_free_id(w, parent);
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
@@ -177,7 +177,7 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
         // A clean area before anyone can write to it: members do so after the second meeting only.
         clean(w, id);
     }
-    super::meet(parent, w.map.crowded);
+    super::meet(&Present { w, team: parent });
     let Some(id) = id else { return Made::NoRoom };
     let Some((t, rank)) = mine else {
         return Made::Outside;
