@@ -86,7 +86,8 @@ fn a_pe_that_dies_takes_the_job_along_and_is_named() {
 #[test]
 fn a_pe_that_leaves_with_0_is_reported_while_others_wait() {
     let binary = Build::program("endings/ending.c").named("ending-lost").options(["-pthread"]).build();
-    let outcome = Job::oshrun(3).args(["--timeout", "6"]).arg(&binary).args(["return-0", "1", "barrier"]).limit(20).run();
+    let outcome =
+        Job::oshrun(3).args(["--timeout", "6"]).arg(&binary).args(["return-0", "1", "barrier"]).limit(20).run();
     assert!(outcome.code() > 0, "{}", outcome.describe());
     outcome.expect_text(&["PE 1 of 3", "shmem_finalize"]);
     // Where all leave so, the job is over.

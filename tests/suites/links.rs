@@ -201,8 +201,7 @@ fn under_sanitizers() {
             println!("not tested: no {name} sanitizer here");
             continue;
         }
-        let binary =
-            Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
+        let binary = Build::program("links/symmetry.c").named(&format!("symmetry-{name}")).options(options).build();
         for pes in [1, 2, 3] {
             let outcome = Job::oshrun(pes).args(["-x", variable]).arg(&binary).run().expect_code(0);
             assert!(!outcome.stderr.contains("Sanitizer"), "{}", outcome.describe());

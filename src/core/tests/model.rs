@@ -8,9 +8,9 @@
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use pellucid_core::base::word::Word;
-use pellucid_core::collectives::post::Exchange;
 use pellucid_core::context::lock::Ticket;
 use pellucid_core::team::area::{Post, WORDS};
+use pellucid_core::team::post::Exchange;
 use pellucid_core::team::{Members, Progress, count, meet};
 use std::rc::Rc;
 

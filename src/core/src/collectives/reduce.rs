@@ -3,6 +3,7 @@
 //! Contributions are combined in the same order for every member, so all get the same result to the last bit.
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, alike, apart};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
@@ -24,10 +25,13 @@ pub fn reduce(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    let bytes = nelems.saturating_mul(kernel.elem);
+    let [size, to, from] = alike(w, dest, source, bytes);
+    agree(w, team, Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
     if nelems == 0 {
         return Ok(0);
     }
-    let bytes = nelems.saturating_mul(kernel.elem);
+    apart(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));

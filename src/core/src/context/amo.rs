@@ -9,7 +9,7 @@ use crate::memory::Map;
 pub use crate::transport::shm::amo::{Amo, AmoInt};
 
 #[inline(always)]
-fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> Result<*mut T, Fault> {
+pub(super) fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> Result<*mut T, Fault> {
     let at = m.remote(arg, addr, size_of::<T>(), ctx.world_pe(pe)?)?;
     if at.is_aligned() { Ok(at) } else { Err(misaligned(arg, addr)) }
 }

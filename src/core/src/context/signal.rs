@@ -1,7 +1,8 @@
 //! Signals (Section 9.8).
 #![allow(unsafe_code)]
 
-use super::{Ctx, amo, rma, wait};
+use super::amo::{self, Amo, AmoInt};
+use super::{Ctx, rma, wait};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::transport::shm::order;
@@ -25,19 +26,32 @@ pub fn put_signal(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    // The signal's address is checked before any data moves.
-    m.remote("sig_addr", sig_addr, size_of::<u64>(), ctx.world_pe(pe)?)?;
-    rma::put(m, ctx, dest, source, bytes, pe)?;
-    order::fence();
-    match sig_op {
-        SET => amo::set(m, ctx, sig_addr, signal, pe),
-        ADD => amo::add(m, ctx, sig_addr, signal, pe),
-        _ => Err(Fault::from(Cause::BadValue {
+    // The signal is checked before any data moves.
+    let at = target(m, ctx, sig_addr, pe)?;
+    if sig_op != SET && sig_op != ADD {
+        return Err(Fault::from(Cause::BadValue {
             arg: "sig_op",
             value: sig_op.into(),
             expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
-        })),
+        }));
     }
+    rma::put(m, ctx, dest, source, bytes, pe)?;
+    order::fence();
+    // SAFETY: `target` gives a mapped, aligned address; so below.
+    unsafe {
+        if sig_op == SET {
+            u64::store(at, signal);
+        } else {
+            u64::add(at, signal);
+        }
+    }
+    Ok(())
+}
+
+/// A PE's instance of a signal.
+#[inline(always)]
+fn target(m: &Map, ctx: Ctx, sig_addr: *const u64, pe: i32) -> Result<*mut u64, Fault> {
+    amo::target(m, ctx, "sig_addr", sig_addr, pe)
 }
 
 /// Nonblocking [`put_signal`].
@@ -60,19 +74,24 @@ pub fn put_signal_nbi(
 /// Adds to a signal on a PE.
 #[inline(always)]
 pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
-    amo::add(m, ctx, sig_addr, signal, pe)
+    // SAFETY: see put_signal.
+    unsafe { u64::add(target(m, ctx, sig_addr, pe)?, signal) };
+    Ok(())
 }
 
 /// Sets a signal on a PE.
 #[inline(always)]
 pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
-    amo::set(m, ctx, sig_addr, signal, pe)
+    // SAFETY: see put_signal.
+    unsafe { u64::store(target(m, ctx, sig_addr, pe)?, signal) };
+    Ok(())
 }
 
 /// Reads a signal of this PE.
 #[inline(always)]
 pub fn fetch(m: &Map, sig_addr: *const u64) -> Result<u64, Fault> {
-    amo::fetch(m, Ctx::DEFAULT, sig_addr, m.me)
+    // SAFETY: see put_signal.
+    Ok(unsafe { u64::load(target(m, Ctx::DEFAULT, sig_addr, m.me)?) })
 }
 
 /// Waits on a signal of this PE and gives its value.

@@ -7,50 +7,63 @@
 //! What is known follows from the calls alone, so it is the same on all members: a collective in which everyone hears of
 //! everyone tells that all before it are done, and where RING of the other kind follow each other, the members meet.
 
+use super::area::{Post, WORDS};
+use super::{Members, Present, Team, World};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
-use crate::team::area::{Post, WORDS};
-use crate::team::{Members, Present, Team, World};
 use std::sync::atomic::Ordering;
 
-pub use crate::team::area::INLINE;
+pub use super::area::INLINE;
 
-/// Which collective, in a signature.
+/// Which call, in a signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
+#[allow(missing_docs)] // NAMES says what they are
 pub enum Kind {
-    /// Allocation: PEs compare sizes.
-    Agree = 1,
-    /// Broadcast.
+    Barrier = 1,
     Broadcast,
-    /// Collect.
     Collect,
-    /// Fcollect.
     Fcollect,
-    /// Alltoall.
     Alltoall,
-    /// Alltoalls.
     Alltoalls,
-    /// Reduction.
     Reduce,
-    /// Inclusive scan.
     Inscan,
-    /// Exclusive scan.
     Exscan,
+    Allocate,
+    Resize,
+    Free,
+    Split,
+    Split2d,
+    Destroy,
+    Init,
+    Finalize,
 }
 
-const NAMES: [&str; 10] = [
+const NAMES: [&str; 18] = [
     "no collective",
-    "an allocation",
-    "broadcast",
-    "collect",
-    "fcollect",
-    "alltoall",
-    "alltoalls",
+    "a barrier or sync",
+    "a broadcast",
+    "a collect",
+    "an fcollect",
+    "an alltoall",
+    "an alltoalls",
     "a reduction",
     "an inclusive scan",
     "an exclusive scan",
+    "an allocation",
+    "shmem_realloc",
+    "shmem_free",
+    "shmem_team_split_strided",
+    "shmem_team_split_2d",
+    "shmem_team_destroy",
+    "shmem_init",
+    "shmem_finalize, or at its end",
 ];
+
+/// The kind of call in a signature, in words.
+pub fn name(signature: u64) -> &'static str {
+    NAMES.get((signature >> 56) as usize).unwrap_or(&"an unknown collective")
+}
 
 /// Signature of a call that all members make with the same number.
 pub fn signature(kind: Kind, number: usize) -> u64 {
@@ -59,8 +72,7 @@ pub fn signature(kind: Kind, number: usize) -> u64 {
 
 /// A signature in words.
 fn show(signature: u64) -> String {
-    let name = NAMES.get((signature >> 56) as usize).unwrap_or(&"an unknown collective");
-    format!("{name} of {} bytes", signature & ((1 << 56) - 1))
+    format!("{} of {} bytes", name(signature), signature & ((1 << 56) - 1))
 }
 
 /// This PE's part in one collective.
