@@ -1,7 +1,7 @@
 //! The C side (`shim/*.c`): what stable Rust cannot sign or compute.
 #![allow(unsafe_code)]
 
-use pellucid_core::collectives::Kernel;
+use pellucid_core::collectives::{Kernel, Op};
 
 use crate::types::{ComplexDouble, ComplexFloat, LongDouble};
 
@@ -25,7 +25,7 @@ pub mod by_value {
 
 /// `name(): kernel` over a C function `pellucid_name(acc, source, n)` that does `acc[i] = acc[i] op source[i]`.
 macro_rules! kernels {
-    ($($name:ident, $c:ident, $type:ty;)*) => {
+    ($($name:ident, $c:ident, $type:ty, $op:ident;)*) => {
         unsafe extern "C" {
             $(fn $c(acc: *mut $type, source: *const $type, n: usize);)*
         }
@@ -38,21 +38,21 @@ macro_rules! kernels {
                     // SAFETY: as the caller promises.
                     unsafe { $c(acc.cast(), source.cast(), n) }
                 }
-                Kernel { elem: size_of::<$type>(), combine }
+                Kernel { elem: size_of::<$type>(), op: Op::$op, combine }
             }
         )*
     };
 }
 
 kernels! {
-    longdouble_sum, pellucid_longdouble_sum, LongDouble;
-    longdouble_prod, pellucid_longdouble_prod, LongDouble;
-    longdouble_min, pellucid_longdouble_min, LongDouble;
-    longdouble_max, pellucid_longdouble_max, LongDouble;
-    complexd_sum, pellucid_complexd_sum, ComplexDouble;
-    complexd_prod, pellucid_complexd_prod, ComplexDouble;
-    complexf_sum, pellucid_complexf_sum, ComplexFloat;
-    complexf_prod, pellucid_complexf_prod, ComplexFloat;
+    longdouble_sum, pellucid_longdouble_sum, LongDouble, Sum;
+    longdouble_prod, pellucid_longdouble_prod, LongDouble, Prod;
+    longdouble_min, pellucid_longdouble_min, LongDouble, Min;
+    longdouble_max, pellucid_longdouble_max, LongDouble, Max;
+    complexd_sum, pellucid_complexd_sum, ComplexDouble, Sum;
+    complexd_prod, pellucid_complexd_prod, ComplexDouble, Prod;
+    complexf_sum, pellucid_complexf_sum, ComplexFloat, Sum;
+    complexf_prod, pellucid_complexf_prod, ComplexFloat, Prod;
 }
 
 #[cfg(test)]

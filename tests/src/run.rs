@@ -164,6 +164,7 @@ impl Job {
     pub fn start(mut self) -> Running {
         let line = line(&self.command);
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        system::default_signals(&mut self.command);
         let mut child = self.command.spawn().unwrap_or_else(|error| panic!("$ {line}\n{error}"));
         let mut stdin = child.stdin.take().expect("stdin is a pipe");
         let input = self.input;

@@ -2,7 +2,9 @@
 #![allow(unsafe_code)]
 
 use std::collections::BTreeSet;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Sends SIGKILL to a process group.
@@ -15,6 +17,20 @@ pub fn kill_group(leader: u32) {
 pub fn signal(pid: u32, number: i32) -> bool {
     // SAFETY: kill takes no pointer.
     unsafe { libc::kill(pid as i32, number) == 0 }
+}
+
+/// Gives signals that whoever runs the tests in the background may have ignored their meaning back: an ignored signal stays
+/// ignored in whatever is started, and `oshrun` leaves it alone.
+pub fn default_signals(command: &mut Command) {
+    // SAFETY: signal is async-signal-safe, and SIG_DFL a valid disposition.
+    unsafe {
+        command.pre_exec(|| {
+            for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
 }
 
 /// Names in /dev/shm.

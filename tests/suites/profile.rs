@@ -2,11 +2,12 @@
 //! and by PE, also for a PE that is killed.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use harness::compile::Build;
 use harness::report::Report;
 use harness::run::{Job, Outcome};
-use harness::tree;
+use harness::{system, tree};
 
 /// Runs a program of `tests/programs/profile` with its profile written to a new directory.
 fn profile(name: &str, pes: usize, options: &[&str], binary: &Path) -> (PathBuf, Outcome) {
@@ -191,4 +192,42 @@ fn without_profile_nothing_is_written() {
     // With it, and no directory given, it goes to the current one.
     Job::oshrun(2).arg("--profile").arg(&binary).directory(&folder).run().expect_code(0).expect_text(&["shmem_long_p"]);
     assert_eq!(std::fs::read_dir(&folder).expect("the folder is there").count(), 1, "one profile directory");
+}
+
+#[test]
+fn a_kill_at_any_moment_loses_no_call() {
+    let binary = program("counter");
+    for round in 0..5 {
+        let file = tree::scratch("profiles").join(format!("counter-{round}"));
+        std::fs::write(&file, [0u8; 4096]).expect("target/tests can be written");
+        let number = |at: usize| {
+            let bytes = std::fs::read(&file).expect("the file is there");
+            i64::from_ne_bytes(bytes[at * 8..at * 8 + 8].try_into().expect("eight bytes"))
+        };
+        let directory = tree::scratch("profiles").join(format!("counted-{round}"));
+        if directory.exists() {
+            std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
+        }
+        let job = Job::oshrun(2).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).arg(&file).start();
+        assert!(system::wait_until(Duration::from_secs(10), || number(1) != 0), "the PEs start");
+        std::thread::sleep(Duration::from_millis(20 + 13 * round));
+        assert!(system::signal(number(1) as u32, libc::SIGKILL));
+        job.wait().expect_code(128 + 9);
+        // It was killed within a call, or between one and the program's own count of it.
+        let (own, recorded) = (number(0) as u64, Report::read(&directory, true).routine_of(1, "shmem_long_p").0);
+        assert!(recorded == own || recorded == own + 1, "the program made {own} calls, the profile has {recorded}");
+        assert!(own > 1000, "{own} calls are too few to tell");
+    }
+}
+
+#[test]
+fn a_profile_directory_is_not_overwritten() {
+    let binary = program("levels");
+    let (directory, outcome) = profile("first", 1, &[], &binary);
+    outcome.expect_code(0);
+    let before = Report::read(&directory, false).json()["start_realtime_ns"].clone();
+    let outcome =
+        Job::oshrun(1).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).run();
+    assert_eq!(Report::read(&directory, false).json()["start_realtime_ns"], before, "{}", outcome.describe());
+    assert!(outcome.stderr.contains("kept"), "it says where the profile is, or why there is none\n{}", outcome.describe());
 }

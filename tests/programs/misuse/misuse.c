@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long fixed[4];
+static long fixed[64];
 static int narrow;
 static uint64_t signal_word;
 
@@ -72,6 +72,31 @@ int main(int count, char **arguments) {
     CASE("huge-signal") shmem_long_put_signal(fixed, &value, huge, &signal_word, 1, SHMEM_SIGNAL_SET, 0);
     CASE("huge-broadcast") return shmem_long_broadcast(SHMEM_TEAM_WORLD, heap, fixed, huge, 0);
     CASE("huge-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, fixed, huge);
+    CASE("address-wait") shmem_long_wait_until(local, SHMEM_CMP_EQ, 1);
+    CASE("address-test") return shmem_long_test(local, SHMEM_CMP_EQ, 1);
+    CASE("address-signal-fetch") return (int)shmem_signal_fetch((uint64_t *)local);
+    CASE("address-lock") shmem_set_lock(local);
+    CASE("address-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, local, 1);
+    CASE("address-pSync") shmem_barrier(0, 0, npes, local);
+    CASE("odd-add") shmem_long_atomic_add((long *)((char *)fixed + 1), 1, 0);
+    CASE("odd-wait") shmem_long_wait_until((long *)((char *)fixed + 1), SHMEM_CMP_EQ, 1);
+    CASE("null-lock") shmem_set_lock(null);
+    CASE("null-indices") return (int)shmem_long_wait_until_some(fixed, 3, NULL, NULL, SHMEM_CMP_EQ, 0);
+    CASE("null-cmp-values") return (int)shmem_long_wait_until_any_vector(fixed, 3, NULL, SHMEM_CMP_EQ, NULL);
+    CASE("null-dest-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, null, fixed, 5);
+    CASE("null-ctx") return shmem_ctx_create(0, NULL);
+    CASE("null-team") return shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, NULL);
+    CASE("null-pSync") shmem_barrier(0, 0, npes, NULL);
+    CASE("set-size") shmem_barrier(0, 0, 0, fixed);
+    CASE("set-beyond") shmem_barrier(0, 1, npes + 1, fixed);
+    CASE("set-stride") shmem_sync(0, -1, 1, fixed);
+    CASE("set-outside") shmem_barrier(0, 0, npes - 1 > 0 ? npes - 1 : 0, fixed);
+    CASE("unset-lock") shmem_clear_lock(fixed);
+    CASE("alltoalls-stride") return shmem_long_alltoalls(SHMEM_TEAM_WORLD, fixed, heap, 0, 1, 1);
+    CASE("pe-quiet") shmem_pe_quiet(&npes, 1);
+    CASE("pe-ptr") return shmem_ptr(fixed, npes) != NULL;
+    CASE("destroy-world") shmem_team_destroy(SHMEM_TEAM_WORLD);
+    CASE("destroy-default") shmem_ctx_destroy(SHMEM_CTX_DEFAULT);
     CASE("null-dest-p") shmem_long_p(null, 1, 0);
     CASE("null-dest-put") shmem_long_put(null, &value, 3, 0);
     CASE("null-source-put") shmem_long_put(fixed, null, 3, 0);

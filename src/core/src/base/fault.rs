@@ -22,13 +22,15 @@ pub enum Cause {
     /// An argument outside its set of values.
     BadValue { arg: &'static str, value: i64, expected: &'static str },
     /// A context handle that names no live context.
-    BadContext { handle: usize },
+    BadContext { handle: usize, gone: bool },
     /// A team handle that names no live team.
-    BadTeam { handle: usize },
+    BadTeam { handle: usize, gone: bool },
     /// `free`/`realloc` of an address that the heap never gave out.
     ForeignPointer { addr: usize },
     /// `free`/`realloc` of an address that was freed already.
     DoubleFree { addr: usize },
+    /// Objects of one call that share memory.
+    Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
     /// PEs met in different collective calls.
     Mismatch { mine: String, theirs: String, pe: i32 },
     /// An address that is not aligned for an atomic access.
@@ -62,14 +64,21 @@ impl fmt::Display for Cause {
                 write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved")
             }
             Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
-            Self::BadContext { handle } => {
-                write!(f, "ctx = {handle:#x} is not a context that exists")
-            }
-            Self::BadTeam { handle } => write!(f, "team = {handle:#x} is not a team that exists"),
+            Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
+            Self::BadContext { handle, gone: true } => write!(f, "ctx = {handle:#x} was destroyed already"),
+            Self::BadContext { handle, .. } => write!(f, "ctx = {handle:#x} is not a context that exists"),
+            Self::BadTeam { handle: 0, .. } => f.write_str("team = SHMEM_TEAM_INVALID is no team"),
+            Self::BadTeam { handle, gone: true } => write!(f, "team = {handle:#x} was destroyed already"),
+            Self::BadTeam { handle, .. } => write!(f, "team = {handle:#x} is not a team that exists"),
             Self::ForeignPointer { addr } => {
                 write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
             }
             Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
+            Self::Overlap { dest, dest_bytes, source, source_bytes, in_place } => write!(
+                f,
+                "dest = {dest:#x} ({dest_bytes} bytes) and source = {source:#x} ({source_bytes} bytes) overlap: {}",
+                if *in_place { "they must be one object or two apart" } else { "they must be apart" }
+            ),
             Self::Mismatch { mine, theirs, pe } => {
                 write!(
                     f,

@@ -4,5 +4,6 @@ pub mod env;
 pub mod fault;
 pub mod size;
 pub mod slab;
+pub mod word;
 
 pub use fault::{Cause, Fault};

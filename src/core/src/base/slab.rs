@@ -84,6 +84,21 @@ impl<T: 'static, const N: usize> Slab<T, N> {
         true
     }
 
+    /// Ends all objects.
+    pub fn clear(&self) {
+        let used = self.free().fresh;
+        for place in &self.places[..used] {
+            self.remove(std::ptr::from_ref(place) as usize);
+        }
+    }
+
+    /// Whether something lived behind a handle once.
+    #[cold]
+    pub fn was_used(&self, handle: usize) -> bool {
+        let used = self.free().fresh;
+        self.place(handle).is_some_and(|place| std::ptr::from_ref(place) < self.places[..used].as_ptr_range().end)
+    }
+
     #[inline]
     fn place(&self, handle: usize) -> Option<&Place<T>> {
         let offset = handle.wrapping_sub(self.places.as_ptr() as usize);
@@ -108,5 +123,8 @@ mod tests {
             assert!(SLAB.get(wild).is_none() && !SLAB.remove(wild), "{wild:#x}");
         }
         assert_eq!(SLAB.insert("e".into()), Some(handles[1]));
+        SLAB.clear();
+        assert!(handles.iter().all(|handle| SLAB.get(*handle).is_none() && SLAB.was_used(*handle)));
+        assert!(!SLAB.was_used(0));
     }
 }

@@ -1,6 +1,7 @@
 //! All-to-all exchange (Sections 9.10.5 and 9.10.6).
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, alike, apart};
 use super::gather::from_me;
 use super::post::{INLINE, Kind, Turn, signature};
 use crate::base::{Cause, Fault};
@@ -14,10 +15,12 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    agree(w, team, Kind::Alltoall, &alike(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
     let total = bytes.saturating_mul(team.size as usize);
+    apart(&w.map, dest, total, source, total, false)?;
     w.map.local("dest", dest, total)?;
     w.map.local("source", source, total)?;
     let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes));
@@ -40,7 +43,7 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together(w);
+        turn.leave_together();
     }
     Ok(0)
 }
@@ -61,6 +64,9 @@ pub fn alltoalls(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    let [bytes, to, from] = alike(w, dest, source, nelems.saturating_mul(elem));
+    let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
+    agree(w, team, Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
     if nelems == 0 {
         return Ok(0);
     }
@@ -78,7 +84,7 @@ pub fn alltoalls(
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     Ok(0)
 }
 

@@ -1,17 +1,22 @@
 //! Barriers and synchronization (Sections 9.10.1 to 9.10.4).
 
-use super::post::{Kind, Turn, signature};
+use super::agree::agree;
+use super::post::Kind;
 use crate::base::Fault;
-use crate::os::wait;
-use crate::team::algorithm::Barrier;
-use crate::team::{Handle, Team, World, meet};
+use crate::team::{Handle, Members, Present, Team, World};
 use crate::transport::shm::order;
-use std::sync::atomic::Ordering;
 
 /// Completes all stores of this PE and waits for all PEs to arrive.
 #[inline]
 pub fn barrier_all(w: &World) -> Result<(), Fault> {
+    barrier_in(w, Kind::Barrier)
+}
+
+/// As [`barrier_all`], on behalf of a routine that is more than a barrier.
+#[inline]
+pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
+    agree(w, &w.world, kind, &[])?;
     order::quiet();
     sync(w, &w.world);
     Ok(())
@@ -21,6 +26,7 @@ pub fn barrier_all(w: &World) -> Result<(), Fault> {
 #[inline]
 pub fn sync_all(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
+    agree(w, &w.world, Kind::Barrier, &[])?;
     sync(w, &w.world);
     Ok(())
 }
@@ -32,41 +38,18 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    agree(w, team, Kind::Barrier, &[])?;
     sync(w, team);
     Ok(0)
 }
 
+/// As [`sync_all`], where the PEs have compared their calls already.
+#[inline]
+pub fn sync_unchecked(w: &World) {
+    sync(w, &w.world);
+}
+
 #[inline]
 pub(super) fn sync(w: &World, team: &Team) {
-    match w.algorithms.barrier(w.map.crowded) {
-        Barrier::Counter => count(team, w.map.crowded),
-        Barrier::Dissemination => meet(team, w.map.crowded),
-    }
-}
-
-/// Where PEs outnumber cores: members count themselves in on PE 0's area and the last one lets all go. Each member has to
-/// run twice only, however many there are; a dissemination barrier makes it run once a round.
-fn count(team: &Team, crowded: bool) {
-    let hub = team.area(0);
-    let before = hub.released.0.load(Ordering::Acquire);
-    if (hub.arrived.0.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(team.size as u64) {
-        hub.released.0.store(before + 1, Ordering::Release);
-    } else {
-        wait::until(crowded, || (hub.released.0.load(Ordering::Acquire) != before).then_some(()));
-    }
-}
-
-/// Checks that all PEs make a collective call with the same number (an allocation's size); only where `SHMEM_DEBUG` asks.
-pub fn agree(w: &World, number: usize) -> Result<(), Fault> {
-    if !w.map.check {
-        return Ok(());
-    }
-    let turn = Turn::begin(w, &w.world, signature(Kind::Agree, number));
-    turn.show(&[]);
-    for pe in 0..w.world.size {
-        turn.see(pe)?;
-    }
-    turn.all_heard();
-    turn.done();
-    Ok(())
+    Present { w, team }.sync();
 }

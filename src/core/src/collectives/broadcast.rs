@@ -1,6 +1,7 @@
 //! Broadcast (Section 9.10.7).
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, apart, place};
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::{Cause, Fault};
 use crate::team::algorithm::{Broadcast, FAN};
@@ -38,9 +39,21 @@ pub(super) fn run(
     if root as u32 >= team.size as u32 {
         return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: team.size.into() }));
     }
+    agree(
+        w,
+        team,
+        Kind::Broadcast,
+        &[
+            (Arg::Number("bytes"), bytes as u64),
+            (Arg::Number("PE_root"), root as u64),
+            (Arg::Object("dest"), place(&w.map, dest)),
+            (Arg::Object("source"), place(&w.map, source)),
+        ],
+    )?;
     if bytes == 0 {
         return Ok(());
     }
+    apart(&w.map, dest, bytes, source, bytes, false)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes));

@@ -1,6 +1,7 @@
 //! Collect and fcollect (Section 9.10.8).
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, alike, apart, place};
 use super::barrier;
 use super::post::{INLINE, Kind, Turn, signature};
 use crate::base::Fault;
@@ -14,9 +15,11 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    agree(w, team, Kind::Fcollect, &alike(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
+    apart(&w.map, dest, bytes.saturating_mul(team.size as usize), source, bytes, false)?;
     w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
@@ -41,7 +44,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together(w);
+        turn.leave_together();
     }
     Ok(0)
 }
@@ -62,7 +65,7 @@ fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: u
         unsafe { copy(dest, there, total) };
     }
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     Ok(0)
 }
 
@@ -75,6 +78,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    agree(w, team, Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
     }
@@ -94,6 +98,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
         }
         let to = dest.wrapping_add(offset);
         w.map.local("dest", to, count)?;
+        apart(&w.map, to, count, source, bytes, false)?;
         // SAFETY: the part of dest was checked; the member's source is mapped.
         unsafe {
             if count <= SMALL {

@@ -1,11 +1,26 @@
 //! What reductions and scans do to elements.
 #![allow(unsafe_code)]
 
+/// What a kernel does to two elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Op {
+    Sum,
+    Prod,
+    Min,
+    Max,
+    And,
+    Or,
+    Xor,
+}
+
 /// Combines arrays element by element.
 #[derive(Debug, Clone, Copy)]
 pub struct Kernel {
     /// Bytes of an element.
     pub elem: usize,
+    /// What it does.
+    pub op: Op,
     /// `acc[i] = acc[i] op src[i]` for i < n.
     pub combine: unsafe fn(acc: *mut u8, src: *const u8, n: usize),
 }
@@ -74,7 +89,7 @@ integers! { i8 i16 i32 i64 u8 u16 u32 u64 }
 floats! { f32 f64 }
 
 macro_rules! kernels {
-    ($($name:ident: $bound:ident;)*) => { $(
+    ($($name:ident: $bound:ident, $op:ident;)*) => { $(
         #[doc = concat!("The kernel of `", stringify!($name), "` for a type.")]
         pub const fn $name<T: $bound>() -> Kernel {
             unsafe fn combine<T: $bound>(acc: *mut u8, src: *const u8, n: usize) {
@@ -87,19 +102,19 @@ macro_rules! kernels {
                     }
                 }
             }
-            Kernel { elem: size_of::<T>(), combine: combine::<T> }
+            Kernel { elem: size_of::<T>(), op: Op::$op, combine: combine::<T> }
         }
     )* };
 }
 
 kernels! {
-    sum: Number;
-    prod: Number;
-    min: Number;
-    max: Number;
-    and: Bits;
-    or: Bits;
-    xor: Bits;
+    sum: Number, Sum;
+    prod: Number, Prod;
+    min: Number, Min;
+    max: Number, Max;
+    and: Bits, And;
+    or: Bits, Or;
+    xor: Bits, Xor;
 }
 
 #[cfg(test)]

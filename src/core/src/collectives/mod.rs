@@ -1,6 +1,6 @@
 //! Collective routines (Section 9.10) over any team, and over active sets.
 //!
-//! On shared memory a collective is a [`post`], by which members show each other that they are there together with small
+//! On shared memory a collective is an exchange of posts ([`crate::team::post`]), by which members show each other that they are there together with small
 //! contributions; copies directly between the members' symmetric objects; and, where others read this PE's objects, a wait
 //! until all are done.
 
@@ -10,14 +10,14 @@ mod barrier;
 pub mod broadcast;
 pub mod gather;
 pub mod kernel;
-mod post;
 pub mod reduce;
 mod scan;
 
+use crate::team::{agree, post};
 pub use alltoall::{alltoall, alltoalls};
-pub use barrier::{agree, barrier_all, sync_all, team_sync};
+pub use barrier::{barrier_all, barrier_in, sync_all, sync_unchecked, team_sync};
 pub use broadcast::broadcast;
 pub use gather::{collect, fcollect};
-pub use kernel::Kernel;
+pub use kernel::{Kernel, Op};
 pub use reduce::reduce;
 pub use scan::{exscan, inscan};

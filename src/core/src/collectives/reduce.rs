@@ -3,6 +3,7 @@
 //! Contributions are combined in the same order for every member, so all get the same result to the last bit.
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, alike, apart};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
@@ -24,18 +25,21 @@ pub fn reduce(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    let bytes = nelems.saturating_mul(kernel.elem);
+    let [size, to, from] = alike(w, dest, source, bytes);
+    agree(w, team, Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
     if nelems == 0 {
         return Ok(0);
     }
-    let bytes = nelems.saturating_mul(kernel.elem);
+    apart(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
     match w.algorithms.reduce(bytes, team.size, w.map.crowded) {
         Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel)?,
         Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel)?,
-        Reduce::Whole => whole(w, &turn, dest, source, nelems, kernel)?,
-        Reduce::Sliced => sliced(w, &turn, dest, source, nelems, kernel)?,
+        Reduce::Whole => whole(&turn, dest, source, nelems, kernel)?,
+        Reduce::Sliced => sliced(&turn, dest, source, nelems, kernel)?,
     }
     Ok(0)
 }
@@ -110,14 +114,7 @@ fn tree(
 }
 
 /// Everyone combines everything, reading the members' sources.
-fn whole(
-    w: &World,
-    turn: &Turn<'_>,
-    dest: *mut u8,
-    source: *const u8,
-    nelems: usize,
-    kernel: Kernel,
-) -> Result<(), Fault> {
+fn whole(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
     turn.show(&[]);
     let bytes = nelems * kernel.elem;
     let mut result = vec![Bytes([0; WORDS]); bytes.div_ceil(INLINE)];
@@ -130,7 +127,7 @@ fn whole(
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     // Only now: `dest` may be the source that others were reading.
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
@@ -139,14 +136,7 @@ fn whole(
 
 /// Each member combines one slice of the array and writes it to everybody's `dest`. No other member reads that slice of any
 /// source, so that `dest` may be `source`.
-fn sliced(
-    w: &World,
-    turn: &Turn<'_>,
-    dest: *mut u8,
-    source: *const u8,
-    nelems: usize,
-    kernel: Kernel,
-) -> Result<(), Fault> {
+fn sliced(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
     turn.show(&[]);
     let (me, size, elem) = (turn.team.me as usize, turn.team.size as usize, kernel.elem);
     let bytes = nelems * elem;
@@ -174,6 +164,6 @@ fn sliced(
         at += n;
     }
     turn.done();
-    turn.leave_together(w);
+    turn.leave_together();
     Ok(())
 }

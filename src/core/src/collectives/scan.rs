@@ -1,6 +1,7 @@
 //! Prefix scans (Section 9.10.10).
 #![allow(unsafe_code)]
 
+use super::agree::{agree, alike, apart};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
 use crate::base::Fault;
@@ -46,10 +47,12 @@ fn scan(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
+    let bytes = nelems.saturating_mul(kernel.elem);
+    agree(w, team, kind, &alike(w, dest, source, bytes))?;
     if nelems == 0 {
         return Ok(0);
     }
-    let bytes = nelems.saturating_mul(kernel.elem);
+    apart(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     if w.algorithms.scan(bytes, team.size, w.map.crowded) == Scan::Doubling {
@@ -72,7 +75,7 @@ fn scan(
     turn.done();
     if !inline {
         // `dest` may be the source that others read.
-        turn.leave_together(w);
+        turn.leave_together();
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };

@@ -61,7 +61,7 @@ impl Ctx {
 
     #[cold]
     fn bad(self) -> Fault {
-        Fault::from(Cause::BadContext { handle: self.0 })
+        Fault::from(Cause::BadContext { handle: self.0, gone: SLAB.was_used(self.0) })
     }
 
     /// The world number of PE `pe` of this context's team.
@@ -98,6 +98,11 @@ impl Context {
 pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
     let _ = m;
     ctx.world_pe(pe).unwrap_or(-1)
+}
+
+/// Ends all contexts.
+pub(crate) fn forget_all() {
+    SLAB.clear();
 }
 
 impl Ctx {

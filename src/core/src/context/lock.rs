@@ -5,66 +5,102 @@
 //! from.
 #![allow(unsafe_code)]
 
+use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::wait;
 use crate::transport::shm::order;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
-struct Lock {
-    serving: &'static AtomicU32,
-    next: &'static AtomicU32,
-    whole: &'static AtomicU64,
+/// One ticket drawn.
+const DRAW: u64 = 1 << 32;
+
+/// The word of a lock, as all PEs work on it.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket<'a, W>(pub &'a W);
+
+impl<W: Word> Ticket<'_, W> {
+    /// Draws a ticket and gives what tells whether its turn has come.
+    #[inline]
+    pub fn draw(&self) -> impl Fn() -> Option<()> {
+        // The high half overflows out of the word.
+        let mine = (self.0.fetch_add(DRAW, Ordering::AcqRel) >> 32) as u32;
+        move || (self.0.load(Ordering::Acquire) as u32 == mine).then_some(())
+    }
+
+    /// Takes the lock where nobody has it.
+    #[inline]
+    pub fn take(&self) -> bool {
+        let now = self.0.load(Ordering::Acquire);
+        now as u32 == (now >> 32) as u32 && self.0.replace(now, now.wrapping_add(DRAW), Ordering::AcqRel)
+    }
+
+    /// Serves the next ticket. Error: what stands there, where nobody has the lock.
+    #[inline]
+    pub fn release(&self) -> Result<(), u64> {
+        let now = self.0.load(Ordering::Acquire);
+        if now as u32 == (now >> 32) as u32 {
+            return Err(now);
+        }
+        // Only the holder changes the low half, so it is known here whether the addition would carry into the high one.
+        let step = if now as u32 == u32::MAX { 1u64.wrapping_sub(DRAW) } else { 1 };
+        self.0.fetch_add(step, Ordering::AcqRel);
+        Ok(())
+    }
 }
 
-fn lock(m: &Map, lock: *mut i64) -> Result<Lock, Fault> {
+fn lock(m: &Map, lock: *mut i64) -> Result<Ticket<'static, AtomicU64>, Fault> {
     let at = m.remote("lock", lock, size_of::<i64>(), 0)?;
     if !at.is_aligned() {
         return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() }));
     }
-    let halves = at.cast::<u32>();
-    let (low, high) = if cfg!(target_endian = "little") { (0, 1) } else { (1, 0) };
     // SAFETY: the variable is mapped and aligned, and a lock is accessed by these routines only (Section 9.13.1).
-    unsafe {
-        Ok(Lock {
-            serving: AtomicU32::from_ptr(halves.add(low)),
-            next: AtomicU32::from_ptr(halves.add(high)),
-            whole: AtomicU64::from_ptr(at.cast()),
-        })
-    }
+    Ok(Ticket(unsafe { AtomicU64::from_ptr(at.cast()) }))
 }
 
 /// `shmem_set_lock`: waits for the lock and takes it.
 pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
-    let lock = lock(m, addr)?;
-    let ticket = lock.next.fetch_add(1, Ordering::AcqRel);
-    wait::until(m.crowded, || (lock.serving.load(Ordering::Acquire) == ticket).then_some(()));
+    wait::until(m.crowded, lock(m, addr)?.draw());
     Ok(())
 }
 
 /// `shmem_clear_lock`: completes this PE's stores, then releases the lock.
 pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
-    let whole = lock.whole.load(Ordering::Acquire);
-    if whole as u32 == (whole >> 32) as u32 {
-        return Err(Fault::from(Cause::BadValue { arg: "*lock", value: whole as i64, expected: "a lock that is set" }));
+    // On x86 the locked addition that releases completes them.
+    if cfg!(not(target_arch = "x86_64")) {
+        order::quiet();
     }
-    order::quiet();
-    lock.serving.store((whole as u32).wrapping_add(1), Ordering::Release);
-    Ok(())
+    lock.release()
+        .map_err(|now| Fault::from(Cause::BadValue { arg: "*lock", value: now as i64, expected: "a lock that is set" }))
 }
 
 /// `shmem_test_lock`: 0 where it took the lock, 1 where another has it.
 pub fn test(m: &Map, addr: *mut i64) -> Result<i32, Fault> {
-    let lock = lock(m, addr)?;
-    let whole = lock.whole.load(Ordering::Acquire);
-    let (serving, next) = (whole as u32, (whole >> 32) as u32);
-    let taken = u64::from(serving) | u64::from(next.wrapping_add(1)) << 32;
-    if serving == next && lock.whole.compare_exchange(whole, taken, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+    if lock(m, addr)?.take() {
         return Ok(0);
     }
     if m.crowded {
         crate::os::cpu::yield_now();
     }
     Ok(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tickets_wrap_around() {
+        let word = AtomicU64::new(u64::MAX);
+        let lock = Ticket(&word);
+        assert_eq!(lock.release(), Err(u64::MAX));
+        assert!(lock.take() && !lock.take());
+        let next = lock.draw();
+        assert_eq!(next(), None);
+        lock.release().unwrap();
+        assert_eq!(next(), Some(()));
+        lock.release().unwrap();
+        assert_eq!(word.load(Ordering::Relaxed), 1 << 32 | 1);
+    }
 }

@@ -10,6 +10,7 @@ pub mod signal;
 pub mod strided;
 pub mod wait;
 
+pub(crate) use handle::forget_all;
 pub use handle::{Context, Ctx, world_pe};
 pub use session::{SessionConfig, session_start, session_stop};
 

@@ -12,18 +12,6 @@ pub const SET: i32 = 0;
 /// `SHMEM_SIGNAL_ADD`.
 pub const ADD: i32 = 1;
 
-/// The argument that messages name.
-const SIG_ADDR: &str = "sig_addr";
-
-#[cold]
-fn bad_op(sig_op: i32) -> Fault {
-    Fault::from(Cause::BadValue {
-        arg: "sig_op",
-        value: sig_op.into(),
-        expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
-    })
-}
-
 /// Copies data to a PE and then updates a signal there, which is never seen before the data.
 #[allow(clippy::too_many_arguments)] // the specification's own list
 #[inline(always)]
@@ -38,14 +26,18 @@ pub fn put_signal(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    // What belongs to the signal is checked before any data moves.
-    let at = amo::target(m, ctx, SIG_ADDR, sig_addr, pe)?;
+    // The signal is checked before any data moves.
+    let at = target(m, ctx, sig_addr, pe)?;
     if sig_op != SET && sig_op != ADD {
-        return Err(bad_op(sig_op));
+        return Err(Fault::from(Cause::BadValue {
+            arg: "sig_op",
+            value: sig_op.into(),
+            expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
+        }));
     }
     rma::put(m, ctx, dest, source, bytes, pe)?;
     order::fence();
-    // SAFETY: `target` gives a mapped, aligned address; so in every function here.
+    // SAFETY: `target` gives a mapped, aligned address; so below.
     unsafe {
         if sig_op == SET {
             u64::store(at, signal);
@@ -54,6 +46,12 @@ pub fn put_signal(
         }
     }
     Ok(())
+}
+
+/// A PE's instance of a signal.
+#[inline(always)]
+fn target(m: &Map, ctx: Ctx, sig_addr: *const u64, pe: i32) -> Result<*mut u64, Fault> {
+    amo::target(m, ctx, "sig_addr", sig_addr, pe)
 }
 
 /// Nonblocking [`put_signal`].
@@ -76,31 +74,28 @@ pub fn put_signal_nbi(
 /// Adds to a signal on a PE.
 #[inline(always)]
 pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
-    let at = amo::target(m, ctx, SIG_ADDR, sig_addr, pe)?;
     // SAFETY: see put_signal.
-    unsafe { u64::add(at, signal) };
+    unsafe { u64::add(target(m, ctx, sig_addr, pe)?, signal) };
     Ok(())
 }
 
 /// Sets a signal on a PE.
 #[inline(always)]
 pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
-    let at = amo::target(m, ctx, SIG_ADDR, sig_addr, pe)?;
     // SAFETY: see put_signal.
-    unsafe { u64::store(at, signal) };
+    unsafe { u64::store(target(m, ctx, sig_addr, pe)?, signal) };
     Ok(())
 }
 
 /// Reads a signal of this PE.
 #[inline(always)]
 pub fn fetch(m: &Map, sig_addr: *const u64) -> Result<u64, Fault> {
-    let at = amo::target(m, Ctx::DEFAULT, SIG_ADDR, sig_addr, m.me)?;
     // SAFETY: see put_signal.
-    Ok(unsafe { u64::load(at) })
+    Ok(unsafe { u64::load(target(m, Ctx::DEFAULT, sig_addr, m.me)?) })
 }
 
 /// Waits on a signal of this PE and gives its value.
 #[inline(always)]
 pub fn wait_until(m: &Map, sig_addr: *mut u64, cmp: i32, value: u64) -> Result<u64, Fault> {
-    wait::wait_for(m, SIG_ADDR, sig_addr, cmp, value)
+    wait::wait_for(m, "sig_addr", sig_addr, cmp, value)
 }

@@ -201,8 +201,18 @@ impl<T: Word> Set<T> {
         self.members().all(|i| self.holds(i))
     }
 
+    /// One index that holds; another one than at the last call, sooner or later: all of them have to come up in a series of
+    /// calls (Sections 9.11.3 and 9.11.10).
     fn any(&self) -> Option<usize> {
-        self.members().find(|i| self.holds(*i))
+        let first = self.members().find(|i| self.holds(*i))?;
+        let rest = self.nelems - first;
+        if rest == 1 {
+            return Some(first);
+        }
+        let start = first + random() % rest;
+        // SAFETY: status is null or has nelems entries, says the caller.
+        let included = |i: &usize| self.status.is_null() || unsafe { *self.status.add(*i) } == 0;
+        Some((start..self.nelems).filter(included).find(|i| self.holds(*i)).unwrap_or(first))
     }
 
     /// Writes the indices that hold and counts them.
@@ -263,6 +273,16 @@ impl<T: Word> Set<T> {
     fn test_all(&self, m: &Map) -> i32 {
         i32::from(after_test(m, self.all()))
     }
+}
+
+/// A number that differs from call to call, without a pattern that a program's own calls could be in step with.
+fn random() -> usize {
+    static CALLS: AtomicU64 = AtomicU64::new(0);
+    // Threads that get the same number do no harm.
+    let calls = CALLS.load(Ordering::Relaxed).wrapping_add(0x9e37_79b9_7f4a_7c15);
+    CALLS.store(calls, Ordering::Relaxed);
+    let mixed = (calls ^ calls >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    ((mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33) as usize
 }
 
 macro_rules! sets {

@@ -11,6 +11,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const GRANULE: usize = 16;
 /// Objects of this size and more begin on a cache line of their own.
 const LINE: usize = 64;
+/// Gaps that are tried in the order of their size.
+const LOOKS: usize = 16;
 
 /// Why a pointer cannot be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,12 +23,34 @@ pub enum Reject {
     Foreign,
 }
 
+/// A live object.
+#[derive(Debug, Clone, Copy)]
+struct Object {
+    /// Bytes that it takes.
+    reserve: usize,
+    /// Bytes that were asked for.
+    size: usize,
+    /// What its offset is a multiple of, also after it has moved.
+    align: usize,
+}
+
+/// What is left of a range.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Bytes in all.
+    pub len: usize,
+    /// Bytes in gaps.
+    pub free: usize,
+    /// Bytes of the largest gap.
+    pub largest: usize,
+}
+
 /// Books of a range of `len` bytes; all positions are offsets into it.
 #[derive(Debug)]
 pub struct Allocator {
     len: usize,
-    /// Live objects: offset to (reserved bytes, requested bytes).
-    live: BTreeMap<usize, (usize, usize)>,
+    /// Live objects by offset.
+    live: BTreeMap<usize, Object>,
     /// Gaps: offset to bytes.
     gaps: BTreeMap<usize, usize>,
     /// The same gaps as (bytes, offset): best fit is a look-up.
@@ -53,13 +77,18 @@ impl Allocator {
 
     /// Reserves `size` bytes (not 0) at a multiple of `align` (a power of two). `None`: no gap is large enough.
     pub fn allocate(&mut self, size: usize, align: usize) -> Option<usize> {
-        let reserve = reserved(size)?;
         let align = align.max(if size >= LINE { LINE } else { GRANULE });
-        // Gaps of the smallest sizes first; one of size + align - granule surely fits, smaller ones may.
-        let (gap, bytes, at) = self.by_size.range((reserve, 0)..).find_map(|&(bytes, gap)| {
+        let reserve = reserved(size, align)?;
+        let fits = |&(bytes, gap): &(usize, usize)| {
             let at = gap.checked_next_multiple_of(align)?;
             (at - gap <= bytes - reserve).then_some((gap, bytes, at))
-        })?;
+        };
+        // Gaps of the smallest sizes first. A gap may be misaligned; after some of these, one that surely has room; and all
+        // of them only where there is none.
+        let sure = reserve.saturating_add(align - GRANULE);
+        let (gap, bytes, at) = (self.by_size.range((reserve, 0)..).take(LOOKS).find_map(fits))
+            .or_else(|| self.by_size.range((sure, 0)..).find_map(fits))
+            .or_else(|| self.by_size.range((reserve, 0)..).find_map(fits))?;
         self.remove_gap(gap, bytes);
         if at > gap {
             self.add_gap(gap, at - gap);
@@ -67,14 +96,14 @@ impl Allocator {
         if at + reserve < gap + bytes {
             self.add_gap(at + reserve, gap + bytes - at - reserve);
         }
-        self.live.insert(at, (reserve, size));
+        self.live.insert(at, Object { reserve, size, align });
         self.touched = self.touched.max(at + reserve);
         Some(at)
     }
 
     /// Releases the object at `at`. Gives its requested bytes.
     pub fn release(&mut self, at: usize) -> Result<usize, Reject> {
-        let Some((reserve, size)) = self.live.remove(&at) else {
+        let Some(Object { reserve, size, .. }) = self.live.remove(&at) else {
             return Err(self.reject(at));
         };
         let (mut start, mut end) = (at, at + reserve);
@@ -94,10 +123,10 @@ impl Allocator {
 
     /// Changes the size of the object at `at` where it stands, if there is room. Gives whether that was possible.
     pub fn resize_in_place(&mut self, at: usize, size: usize) -> Result<bool, Reject> {
-        let Some(&(old, _)) = self.live.get(&at) else {
+        let Some(&Object { reserve: old, align, .. }) = self.live.get(&at) else {
             return Err(self.reject(at));
         };
-        let Some(new) = reserved(size) else {
+        let Some(new) = reserved(size, align) else {
             return Ok(false);
         };
         let behind = at + old;
@@ -111,14 +140,25 @@ impl Allocator {
         if new < old + room {
             self.add_gap(at + new, old + room - new);
         }
-        self.live.insert(at, (new, size));
+        self.live.insert(at, Object { reserve: new, size, align });
         self.touched = self.touched.max(at + new);
         Ok(true)
     }
 
     /// Requested bytes of the object at `at`.
     pub fn size_of(&self, at: usize) -> Result<usize, Reject> {
-        self.live.get(&at).map(|&(_, size)| size).ok_or_else(|| self.reject(at))
+        self.live.get(&at).map(|object| object.size).ok_or_else(|| self.reject(at))
+    }
+
+    /// What the offset of the object at `at` is a multiple of.
+    pub fn align_of(&self, at: usize) -> Result<usize, Reject> {
+        self.live.get(&at).map(|object| object.align).ok_or_else(|| self.reject(at))
+    }
+
+    /// What is left.
+    pub fn room(&self) -> Room {
+        let free = self.gaps.values().sum();
+        Room { len: self.len, free, largest: self.by_size.last().map_or(0, |&(bytes, _)| bytes) }
     }
 
     /// Bytes from here on were never given out.
@@ -128,7 +168,7 @@ impl Allocator {
 
     /// Bytes in live objects, and how many there are.
     pub fn in_use(&self) -> (usize, usize) {
-        (self.live.values().map(|&(reserve, _)| reserve).sum(), self.live.len())
+        (self.live.values().map(|object| object.reserve).sum(), self.live.len())
     }
 
     fn reject(&self, at: usize) -> Reject {
@@ -147,8 +187,9 @@ impl Allocator {
     }
 }
 
-fn reserved(size: usize) -> Option<usize> {
-    size.checked_next_multiple_of(if size >= LINE { LINE } else { GRANULE })
+/// Objects that are aligned to a line share none of theirs.
+fn reserved(size: usize, align: usize) -> Option<usize> {
+    size.checked_next_multiple_of(if size >= LINE || align >= LINE { LINE } else { GRANULE })
 }
 
 #[cfg(test)]
@@ -157,7 +198,8 @@ mod tests {
 
     /// Sums, order and disjointness of everything in the books.
     fn check(a: &Allocator) {
-        let mut spans: Vec<(usize, usize, bool)> = a.live.iter().map(|(&at, &(n, _))| (at, n, true)).collect();
+        let mut spans: Vec<(usize, usize, bool)> =
+            a.live.iter().map(|(&at, object)| (at, object.reserve, true)).collect();
         spans.extend(a.gaps.iter().map(|(&at, &n)| (at, n, false)));
         spans.sort_unstable();
         let mut next = 0;
@@ -211,6 +253,33 @@ mod tests {
         check(&a);
         assert_eq!(a.allocate(1 << 20, 1), Some(0));
         assert_eq!(a.allocate(1, 1), None);
+    }
+
+    #[test]
+    fn an_object_keeps_its_alignment_and_its_lines() {
+        let mut a = Allocator::new(1 << 20);
+        let line = a.allocate(8, LINE).unwrap();
+        let neighbour = a.allocate(8, 1).unwrap();
+        assert_eq!((line % LINE, neighbour % LINE), (0, 0));
+        assert_eq!((a.align_of(line), a.align_of(neighbour)), (Ok(LINE), Ok(GRANULE)));
+        assert_eq!(a.resize_in_place(line, 1), Ok(true));
+        assert_eq!(a.allocate(8, 1), Some(neighbour + GRANULE));
+        assert_eq!(a.room(), Room { len: 1 << 20, free: (1 << 20) - 96, largest: (1 << 20) - 96 });
+    }
+
+    #[test]
+    fn misaligned_gaps_do_not_slow_the_search_down_or_hide_the_one_that_fits() {
+        let mut a = Allocator::new(1 << 22);
+        // Many gaps of 64 bytes, none on a line of its own, and one that fits among larger ones that do not.
+        let objects: Vec<usize> = (0..2000).map(|_| a.allocate(48, 1).unwrap()).collect();
+        let gaps: Vec<usize> = objects.iter().copied().filter(|at| at % 192 == 48).collect();
+        assert!(gaps.iter().all(|at| a.release(*at) == Ok(48)));
+        assert!(a.allocate(64, 64).unwrap() > objects[1999]);
+        check(&a);
+        let rest = a.room().largest;
+        a.allocate(rest - 64, 1).unwrap();
+        while a.allocate(64, 64).is_some() {}
+        check(&a);
     }
 
     #[test]

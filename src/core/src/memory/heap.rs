@@ -1,7 +1,7 @@
 //! The symmetric heap of this PE: the allocator, with addresses. No barriers here ([`crate::runtime::memory`] has them).
 #![allow(unsafe_code)]
 
-use super::allocator::{Allocator, GRANULE, Reject};
+use super::allocator::{Allocator, GRANULE, Reject, Room};
 use crate::base::{Cause, Fault};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -64,7 +64,8 @@ impl Heap {
             return Ok(addr as *mut u8);
         }
         let old = books.size_of(at).map_err(|r| reject(r, addr))?;
-        let Some(new) = books.allocate(size, GRANULE) else {
+        let align = books.align_of(at).map_err(|r| reject(r, addr))?;
+        let Some(new) = books.allocate(size, align) else {
             return Ok(std::ptr::null_mut());
         };
         let to = (self.base + new) as *mut u8;
@@ -72,6 +73,11 @@ impl Heap {
         unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, to, old.min(size)) };
         books.release(at).map_err(|r| reject(r, addr))?;
         Ok(to)
+    }
+
+    /// What is left.
+    pub fn room(&self) -> Room {
+        self.books().room()
     }
 
     /// Bytes in live objects, and how many there are.

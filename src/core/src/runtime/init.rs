@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::thread::set_thread;
-use super::{Process, WORLD, exit, map, report, state, world};
+use super::{NESTING, PROCESS, Process, WORLD, exit, map, report, world};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, job::PeState};
 use crate::collectives;
@@ -10,9 +10,11 @@ use crate::memory::heap::Heap;
 use crate::memory::segments;
 use crate::os::process;
 use crate::team::algorithm::Choice;
-use crate::team::{Config, Team, World};
+use crate::team::post::Kind;
+use crate::team::{self, Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
 
 /// What an initialization tells its caller, who attaches the profile at the first one.
 #[derive(Debug, Clone, Copy)]
@@ -37,9 +39,10 @@ pub struct Start {
 
 /// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
 pub fn init_thread(requested: i32) -> Result<Start, Fault> {
-    let mut state = state();
-    state.nesting += 1;
-    let provided = set_thread(requested);
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
+    let provided = set_thread(requested, nested);
     let mut result = Start {
         first: false,
         profile_fd: None,
@@ -50,27 +53,25 @@ pub fn init_thread(requested: i32) -> Result<Start, Fault> {
         profile_level: 0,
         provided,
     };
-    match (state.nesting, state.process) {
-        (1, None) => {
+    match super::process() {
+        None => {
             result.first = true;
             let process = start(&mut result)?;
-            state.process = Some(process);
             process.job.meet();
             process.job.pe(process.pe).set_state(PeState::Initialized);
-            drop(state);
             process::at_exit(exit::at_exit);
         }
-        (1, Some(process)) => {
-            drop(state);
-            // Initialized again after the last finalize: a fresh heap at the same place.
-            collectives::sync_all(world())?;
+        Some(process) if !nested => {
+            // Initialized again after the last finalize: a fresh heap at the same place, no teams, no contexts.
+            collectives::barrier_in(world(), Kind::Init)?;
             process.heap.clear();
+            team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
-            collectives::sync_all(world())?;
+            collectives::sync_unchecked(world());
         }
-        _ => {
-            drop(state);
-            collectives::barrier_all(world())?;
+        Some(_) => {
+            drop(first);
+            collectives::barrier_in(world(), Kind::Init)?;
         }
     }
     Ok(result)
@@ -115,6 +116,7 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
     unsafe { WORLD.0.get().write(world) };
     let heap = Heap::new(segments.heap_base, segments.heap_len);
     let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
+    let _ = PROCESS.set(process);
     let map = super::map();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
     result.pe = map.me;
@@ -127,12 +129,12 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
 
 /// Whether an initialization is without its finalize.
 pub fn query_initialized() -> bool {
-    state().nesting > 0
+    NESTING.load(Ordering::Acquire) > 0
 }
 
 /// Initializations without their finalize.
 pub fn uses() -> u32 {
-    state().nesting
+    NESTING.load(Ordering::Acquire)
 }
 
 /// This PE.

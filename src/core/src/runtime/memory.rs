@@ -1,13 +1,17 @@
 //! Symmetric allocation with its barriers (Section 9.3), and queries of addresses (Sections 9.1.7 to 9.1.9).
 
-use super::{state, world};
+use super::{map, process, world};
 use crate::base::{Cause, Fault};
-use crate::collectives::{agree, barrier_all};
+use crate::collectives::sync_unchecked;
 use crate::memory::Map;
 use crate::memory::allocator::GRANULE;
 use crate::memory::heap::Heap;
+use crate::team::agree::{Arg, agree, place};
+use crate::team::post::Kind;
+use crate::transport::shm::order;
 use std::ffi::c_void;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// `SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE`.
 const HINTS: i64 = 3;
@@ -16,30 +20,68 @@ const LINE: usize = 64;
 
 fn heap() -> Result<&'static Heap, Fault> {
     world().map.ready()?;
-    state().process.map(|p| &p.heap).ok_or(Fault::from(Cause::NotInitialized))
+    process().map(|p| &p.heap).ok_or(Fault::from(Cause::NotInitialized))
+}
+
+/// What an allocation is asked for.
+#[derive(Clone, Copy)]
+struct Wish {
+    routine: &'static str,
+    size: usize,
+    align: usize,
+    zeroed: bool,
 }
 
 /// Allocates, then waits for all PEs. A size of 0 gives null without a barrier.
-fn allocate(size: usize, by: impl FnOnce(&Heap) -> *mut u8) -> Result<*mut c_void, Fault> {
+fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
     let heap = heap()?;
+    let Wish { size, align, zeroed, .. } = wish;
     if size == 0 {
         return Ok(null_mut());
     }
-    agree(world(), size)?;
-    let object = by(heap);
-    barrier_all(world())?;
+    let arguments = [(Arg::Number("bytes"), size as u64), (Arg::Number("alignment"), align as u64)];
+    agree(world(), &world().world, Kind::Allocate, &arguments)?;
+    let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
+    if object.is_null() {
+        no_room(heap, wish.routine, size);
+    }
+    done()?;
     Ok(object.cast())
+}
+
+/// The barrier of a call that was compared with the other PEs' already.
+fn done() -> Result<(), Fault> {
+    order::quiet();
+    sync_unchecked(world());
+    Ok(())
+}
+
+/// With `--check`: what a program that does not look at null pointers should be told, once.
+#[cold]
+fn no_room(heap: &Heap, routine: &str, size: usize) {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    if !map().check || map().me != 0 || TOLD.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    let room = heap.room();
+    let wanted = (room.len - room.free).saturating_add(size).saturating_add(size / 8).max(room.len.saturating_mul(2));
+    let mebibytes = wanted.div_ceil(1 << 20);
+    eprintln!(
+        "pellucid: PE 0: {routine} returns null: no room for {size} bytes. Of the {} bytes of symmetric heap {} are free, the \
+         largest gap has {}. Try SHMEM_SYMMETRIC_SIZE={mebibytes}m or oshrun --heap {mebibytes}m",
+        room.len, room.free, room.largest
+    );
 }
 
 /// `size` bytes of symmetric heap; null where there is no room.
 pub fn malloc(size: usize) -> Result<*mut c_void, Fault> {
-    allocate(size, |heap| heap.allocate(size, GRANULE))
+    allocate(Wish { routine: "shmem_malloc", size, align: GRANULE, zeroed: false })
 }
 
 /// `count * size` zeroed bytes; null where there is no room or the product does not fit.
 pub fn calloc(count: usize, size: usize) -> Result<*mut c_void, Fault> {
-    let bytes = count.saturating_mul(size);
-    allocate(bytes, |heap| heap.allocate_zeroed(bytes))
+    let size = count.saturating_mul(size);
+    allocate(Wish { routine: "shmem_calloc", size, align: GRANULE, zeroed: true })
 }
 
 /// `size` bytes at a multiple of `alignment`, a power of two.
@@ -51,7 +93,7 @@ pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
             expected: "a power of two",
         }));
     }
-    allocate(size, |heap| heap.allocate(size, alignment))
+    allocate(Wish { routine: "shmem_align", size, align: alignment.max(GRANULE), zeroed: false })
 }
 
 /// `size` bytes for a use that `hints` describe.
@@ -63,27 +105,31 @@ pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> 
             expected: "0 or SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE",
         }));
     }
-    match (hints, size.checked_next_multiple_of(LINE)) {
-        (0, _) | (_, None) => malloc(size),
-        (_, Some(lines)) => allocate(size, |heap| heap.allocate(lines, LINE)),
-    }
+    // An object that is aligned to a line has all of its lines to itself.
+    let align = if hints == 0 { GRANULE } else { LINE };
+    allocate(Wish { routine: "shmem_malloc_with_hints", size, align, zeroed: false })
 }
 
 /// Gives an object a new size: null frees, as size 0 does; a null pointer allocates. Null and unchanged where there is no room.
 pub fn realloc(ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
     let heap = heap()?;
     if ptr.is_null() {
-        return malloc(size);
+        return allocate(Wish { routine: "shmem_realloc", size, align: GRANULE, zeroed: false });
     }
     if size == 0 {
         free(ptr)?;
         return Ok(null_mut());
     }
-    agree(world(), size)?;
+    heap.check(ptr as usize)?;
+    let arguments = [(Arg::Object("ptr"), place(map(), ptr)), (Arg::Number("bytes"), size as u64)];
+    agree(world(), &world().world, Kind::Resize, &arguments)?;
     // The object may move: what other PEs still do with it must be complete first.
-    barrier_all(world())?;
+    done()?;
     let object = heap.resize(ptr as usize, size)?;
-    barrier_all(world())?;
+    if object.is_null() {
+        no_room(heap, "shmem_realloc", size);
+    }
+    done()?;
     Ok(object.cast())
 }
 
@@ -94,7 +140,8 @@ pub fn free(ptr: *mut c_void) -> Result<(), Fault> {
         return Ok(());
     }
     heap.check(ptr as usize)?;
-    barrier_all(world())?;
+    agree(world(), &world().world, Kind::Free, &[(Arg::Object("ptr"), place(map(), ptr))])?;
+    done()?;
     heap.release(ptr as usize)
 }
 

@@ -16,7 +16,8 @@ use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::team::World;
 use std::cell::UnsafeCell;
-use std::sync::Mutex;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
 
 struct WorldCell(UnsafeCell<World>);
 
@@ -39,14 +40,6 @@ pub fn map() -> &'static Map {
     &world().map
 }
 
-/// What start-up made, and how often it was asked for.
-struct State {
-    /// `shmem_init` calls without their `shmem_finalize`.
-    nesting: u32,
-    /// Set by the first init, for the life of the process.
-    process: Option<&'static Process>,
-}
-
 /// What one process has for its life.
 struct Process {
     job: Job,
@@ -54,8 +47,13 @@ struct Process {
     heap: Heap,
 }
 
-static STATE: Mutex<State> = Mutex::new(State { nesting: 0, process: None });
+/// Set by the first init, for the life of the process.
+static PROCESS: OnceLock<&'static Process> = OnceLock::new();
 
-fn state() -> std::sync::MutexGuard<'static, State> {
-    STATE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn process() -> Option<&'static Process> {
+    PROCESS.get().copied()
 }
+
+/// `shmem_init` calls without their `shmem_finalize`. Whoever asks whether the library is initialized, or ends the job, does
+/// not wait for an initialization under way.
+static NESTING: AtomicU32 = AtomicU32::new(0);

@@ -18,9 +18,11 @@ pub enum Level {
 
 static PROVIDED: AtomicI32 = AtomicI32::new(Level::Single as i32);
 
-/// Sets the level in force and gives it: the one asked for, clipped to those that exist.
-pub fn set_thread(requested: i32) -> i32 {
-    let level = requested.clamp(Level::Single as i32, Level::Multiple as i32);
+/// Sets the level in force and gives it: the one asked for, clipped to those that exist. A library that initializes once
+/// more, `nested`, does not take away what the program was given.
+pub fn set_thread(requested: i32, nested: bool) -> i32 {
+    let asked = requested.clamp(Level::Single as i32, Level::Multiple as i32);
+    let level = if nested { asked.max(query_thread()) } else { asked };
     PROVIDED.store(level, Ordering::Relaxed);
     level
 }

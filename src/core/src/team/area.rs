@@ -24,13 +24,13 @@ pub struct Line(pub AtomicU64);
 /// What a PE shows the others at the start of a collective: one cache line.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub struct Post {
+pub struct Post<W = AtomicU64> {
     /// Number of the collective; written last.
-    pub tag: AtomicU64,
+    pub tag: W,
     /// Which collective and how large, to find PEs that call different ones.
-    pub signature: AtomicU64,
+    pub signature: W,
     /// Small contributions.
-    pub words: [AtomicU64; WORDS],
+    pub words: [W; WORDS],
 }
 
 /// The area.

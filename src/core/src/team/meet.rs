@@ -1,26 +1,41 @@
-//! The meeting of a team: a dissemination barrier. In round r each member tells the one 2^r places further on that it, and
-//! all it has heard of, is there.
-//!
-//! Members wait on words of their own area only, so an area can be cleaned as soon as its owner has left.
+//! How the members of a team meet.
 
-use super::Team;
-use crate::os::wait;
+use super::members::Members;
+use crate::base::word::Word;
 use std::sync::atomic::Ordering;
 
-/// Returns when every member has called it. What a member stored before is visible to all after.
-pub fn meet(team: &Team, crowded: bool) {
-    let number = team.progress.barriers.get() + 1;
-    team.progress.barriers.set(number);
-    let mine = team.mine();
+/// A dissemination barrier: in round r each member tells the one 2^r places further on that it, and all it has heard of, is
+/// there. Returns when every member has called it; what a member stored before is visible to all after.
+///
+/// Members wait on words of their own area only, so an area can be cleaned as soon as its owner has left.
+#[inline]
+pub fn meet<M: Members>(members: &M) {
+    let (me, size) = (members.me(), members.size());
+    let number = members.progress().barriers.get() + 1;
+    members.progress().barriers.set(number);
     let mut distance = 1;
     for round in 0.. {
-        if distance >= team.size {
+        if distance >= size {
             break;
         }
-        let ahead = team.me + distance;
-        let partner = if ahead >= team.size { ahead - team.size } else { ahead };
-        team.area(partner).rounds[round].0.store(number, Ordering::Release);
-        wait::until(crowded, || (mine.rounds[round].0.load(Ordering::Acquire) >= number).then_some(()));
+        let ahead = me + distance;
+        let partner = if ahead >= size { ahead - size } else { ahead };
+        members.round(partner, round).store(number, Ordering::Release);
+        let mine = members.round(me, round);
+        members.until(|| (mine.load(Ordering::Acquire) >= number).then_some(()));
         distance *= 2;
+    }
+}
+
+/// A counting barrier, for where PEs outnumber cores: members count themselves in on PE 0's area and the last one lets all
+/// go. Each member has to run twice only, however many there are; a dissemination barrier makes it run once a round.
+#[inline]
+pub fn count<M: Members>(members: &M) {
+    let (arrived, released) = members.hub();
+    let before = released.load(Ordering::Acquire);
+    if (arrived.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(members.size() as u64) {
+        released.store(before + 1, Ordering::Release);
+    } else {
+        members.until(|| (released.load(Ordering::Acquire) != before).then_some(()));
     }
 }

@@ -4,14 +4,18 @@
 //! internal area of its own and its place in it.
 #![allow(unsafe_code)]
 
+pub mod agree;
 pub mod algorithm;
 mod api;
 pub mod area;
 mod meet;
+pub mod members;
+pub mod post;
 mod split;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
-pub use meet::meet;
+pub use meet::{count, meet};
+pub use members::{Members, Present};
 pub use split::{destroy, split_2d, split_strided};
 
 use crate::base::slab::Slab;
@@ -21,6 +25,7 @@ use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
 use area::{AREA, Area, TEAMS};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 /// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
@@ -66,7 +71,7 @@ pub struct Team {
     pub me: i32,
     config: Config,
     /// Contexts made from this team that live: they end with it (Section 9.4.8).
-    contexts: Mutex<Vec<usize>>,
+    contexts: Mutex<BTreeSet<usize>>,
     /// Address of world PE 0's copy of this team's area.
     areas: *const u8,
     /// What collectives have done so far.
@@ -82,6 +87,14 @@ pub struct Progress {
     pub posts: Cell<u64>,
     /// Every member is known to have finished this many of them.
     pub all_done: Cell<u64>,
+}
+
+impl Progress {
+    /// Nothing yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) }
+    }
 }
 
 // SAFETY: the cells are used by collectives only, which a program must not run concurrently on one team; the rest is
@@ -101,9 +114,9 @@ impl Team {
             size,
             me,
             config,
-            contexts: Mutex::new(Vec::new()),
+            contexts: Mutex::new(BTreeSet::new()),
             areas: internal.wrapping_add(id * AREA),
-            progress: Progress { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) },
+            progress: Progress::new(),
         }
     }
 
@@ -188,25 +201,40 @@ impl World {
             1 => Ok(Some(&self.world)),
             0 => Ok(None),
             2 => Ok(Some(&self.shared)),
-            _ => SLAB.get(handle.0).map(Some).ok_or_else(|| Fault::from(Cause::BadTeam { handle: handle.0 })),
+            _ => SLAB.get(handle.0).map(Some).ok_or_else(|| unknown(handle.0)),
         }
     }
 
     /// As [`Self::team`], where a team must be given.
     #[inline(always)]
     pub fn valid_team(&self, handle: Handle) -> Result<&Team, Fault> {
-        self.team(handle)?.ok_or(Fault::from(Cause::BadTeam { handle: 0 }))
+        self.team(handle)?.ok_or_else(|| unknown(0))
     }
+}
+
+#[cold]
+pub(crate) fn unknown(handle: usize) -> Fault {
+    Fault::from(Cause::BadTeam { handle, gone: SLAB.was_used(handle) })
+}
+
+/// Ends all teams that programs made, and all contexts: what a program leaves behind at its last finalize.
+pub(crate) fn forget_all(w: &World) {
+    crate::context::forget_all();
+    SLAB.clear();
+    split::forget_ids(w);
 }
 
 /// Context creation on a team: numbers are the team's.
 pub(crate) fn context_of(team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
     let ctx = Ctx::create(team.start, team.stride, team.size, options, handle.0)?;
-    team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ctx.bits());
+    // The teams that are always there need not know theirs.
+    if handle != Handle::WORLD && handle != Handle::SHARED {
+        team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(ctx.bits());
+    }
     Some(ctx)
 }
 
 /// A program destroys a context: its team need not remember it.
 pub(crate) fn forget_context(team: &Team, ctx: Ctx) {
-    team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).retain(|c| *c != ctx.bits());
+    team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).remove(&ctx.bits());
 }

@@ -1,8 +1,10 @@
 //! Making and ending teams (Sections 9.4.6 to 9.4.8).
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree};
 use super::area::{AREA, Area, TEAMS};
-use super::{Config, Handle, NUM_CONTEXTS, SLAB, Team, World};
+use super::post::Kind;
+use super::{Config, Handle, NUM_CONTEXTS, Present, SLAB, Team, World, unknown};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::segments::INTERNAL;
@@ -33,6 +35,8 @@ pub fn split_strided(
     let Some((parent, config)) = begin(w, parent, config, mask, new_team)? else {
         return Ok(-1);
     };
+    let number = |name, value: i32| (Arg::Number(name), i64::from(value) as u64);
+    agree(w, parent, Kind::Split, &[number("start", start), number("stride", stride), number("size", size)])?;
     // A stride of 0 makes a team of one PE only.
     let last = i64::from(start) + i64::from(stride) * (i64::from(size) - 1);
     let inside = |pe: i64| (0..i64::from(parent.size)).contains(&pe);
@@ -40,6 +44,8 @@ pub fn split_strided(
         // Every member sees the same arguments and leaves here.
         return Ok(-1);
     }
+    // With one member any stride is the same, and it may be too large to compute with.
+    let stride = if size == 1 { 1 } else { stride };
     let team = make(w, parent, &[Wanted { start, stride, size, config }]);
     finish(team, new_team)
 }
@@ -62,6 +68,7 @@ pub fn split_2d(
     let (Some((parent, x_config)), Some((_, y_config))) = (x, y) else {
         return Ok(-1);
     };
+    agree(w, parent, Kind::Split2d, &[(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
     if xrange < 1 {
         return Ok(-1);
     }
@@ -80,6 +87,12 @@ pub fn split_2d(
         .collect();
     let row = make(w, parent, &rows);
     let column = make(w, parent, &columns);
+    // All PEs of the parent get both of their teams, or none gets any.
+    if matches!(row, Made::NoRoom) || matches!(column, Made::NoRoom) {
+        discard(w, row);
+        discard(w, column);
+        return Ok(-1);
+    }
     Ok(finish(row, xaxis_team)? | finish(column, yaxis_team)?)
 }
 
@@ -96,15 +109,16 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
             expected: "a team that split_strided or split_2d made",
         }));
     }
+    agree(w, team, Kind::Destroy, &[])?;
     // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
-    super::meet(team, w.map.crowded);
+    super::meet(&Present { w, team });
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
         let _ = Ctx::from_bits(ctx).destroy_of(handle.0);
     }
     if !SLAB.remove(handle.0) {
-        return Err(Fault::from(Cause::BadTeam { handle: handle.0 }));
+        return Err(unknown(handle.0));
     }
     release_id(w, id);
     Ok(())
@@ -163,21 +177,31 @@ fn finish(made: Made, new_team: *mut Handle) -> Result<i32, Fault> {
     }
 }
 
+/// Takes back a team that no collective was made on yet.
+fn discard(w: &World, made: Made) {
+    if let Made::Member(handle) = made
+        && let Some(id) = SLAB.get(handle.0).map(|team| team.id)
+    {
+        SLAB.remove(handle.0);
+        release_id(w, id);
+    }
+}
+
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
 fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
     // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
-    super::meet(parent, w.map.crowded);
+    super::meet(&Present { w, team: parent });
     let id = common_free_id(w, parent);
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
-        let rank = if t.stride == 0 { 0 } else { offset / t.stride };
+        let rank = offset / t.stride;
         (offset == rank * t.stride && (rank as u32) < t.size as u32).then_some((t, rank))
     });
     if let (Some(id), Some(_)) = (id, mine) {
         // A clean area before anyone can write to it: members do so after the second meeting only.
         clean(w, id);
     }
-    super::meet(parent, w.map.crowded);
+    super::meet(&Present { w, team: parent });
     let Some(id) = id else { return Made::NoRoom };
     let Some((t, rank)) = mine else {
         return Made::Outside;
@@ -199,6 +223,16 @@ fn common_free_id(w: &World, parent: &Team) -> Option<usize> {
             .fold(0, |all, one| all | one);
         (used != u64::MAX).then(|| word * 64 + used.trailing_ones() as usize)
     })
+}
+
+/// No team but the two that are always there.
+pub(super) fn forget_ids(w: &World) {
+    w.world
+        .mine()
+        .ids
+        .iter()
+        .enumerate()
+        .for_each(|(i, word)| word.store(if i == 0 { 0b11 } else { 0 }, Ordering::Release));
 }
 
 fn take_id(w: &World, id: usize) {

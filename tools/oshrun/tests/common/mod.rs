@@ -2,6 +2,7 @@
 #![allow(dead_code, unsafe_code)]
 
 use std::io::Write;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,16 @@ pub struct Result {
 pub fn command(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_oshrun"));
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Whoever runs the tests in the background may have these ignored, and oshrun leaves ignored signals alone.
+    // SAFETY: signal is async-signal-safe.
+    unsafe {
+        command.pre_exec(|| {
+            for number in [libc::SIGINT, libc::SIGQUIT, libc::SIGHUP] {
+                libc::signal(number, libc::SIG_DFL);
+            }
+            Ok(())
+        });
+    }
     command
 }
 

@@ -1,0 +1,39 @@
+//! A 64-bit word that PEs share.
+//!
+//! The lock-free parts of the library (meetings, posts, locks) are written over this trait, so that a model checker can
+//! run the same code on words of its own (`tests/model.rs`).
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the lock-free parts do to a word; as the functions of [`AtomicU64`].
+#[allow(missing_docs)]
+pub trait Word {
+    fn load(&self, order: Ordering) -> u64;
+    fn store(&self, value: u64, order: Ordering);
+    /// Wraps; gives the value before.
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64;
+    /// Puts `new` where `current` stands; whether it did. A failure acquires.
+    fn replace(&self, current: u64, new: u64, order: Ordering) -> bool;
+}
+
+impl Word for AtomicU64 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU64::load(self, order)
+    }
+
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        AtomicU64::store(self, value, order);
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        AtomicU64::fetch_add(self, value, order)
+    }
+
+    #[inline(always)]
+    fn replace(&self, current: u64, new: u64, order: Ordering) -> bool {
+        self.compare_exchange(current, new, order, Ordering::Acquire).is_ok()
+    }
+}
