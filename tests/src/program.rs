@@ -61,6 +61,11 @@ impl Program {
         self.needs.iter().filter(|name| !declared.contains(*name)).map(String::as_str).collect()
     }
 
+    /// The number of PEs nearest to `pes` at which the program runs.
+    pub fn pes_near(&self, pes: usize) -> usize {
+        self.pes.iter().copied().min_by_key(|own| own.abs_diff(pes)).unwrap_or(pes)
+    }
+
     /// Compiles the program.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
-/* One mistake a run, chosen by the first argument; the last PE makes it, the others wait in a barrier. */
+/* One mistake a run, chosen by the first argument; the last PE makes it while the others wait in a barrier, or all do
+ * where the routine is collective. */
 #include <shmem.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,22 @@ int main(int count, char **arguments) {
     shmem_team_t team;
     if (shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, &team) != 0) return 0;
     shmem_team_destroy(team);
+    /* Bytes of so many do not fit into a size_t. */
+    size_t huge = (size_t)1 << 61;
+    __asm__ volatile("" : "+r"(huge));
     shmem_barrier_all();
+    /* Collective mistakes are made together. */
+    CASE("address-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, local, 1);
+    CASE("address-pSync") shmem_barrier(0, 0, npes, local);
+    CASE("null-dest-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, null, fixed, 5);
+    CASE("null-pSync") shmem_barrier(0, 0, npes, NULL);
+    CASE("set-size") shmem_barrier(0, 0, 0, fixed);
+    CASE("set-beyond") shmem_barrier(0, 1, npes + 1, fixed);
+    CASE("set-stride") shmem_sync(0, -1, 1, fixed);
+    CASE("alltoalls-stride") return shmem_long_alltoalls(SHMEM_TEAM_WORLD, fixed, heap, 0, 1, 1);
+    CASE("root") return shmem_long_broadcast(SHMEM_TEAM_WORLD, fixed, heap, 1, npes);
+    CASE("huge-broadcast") return shmem_long_broadcast(SHMEM_TEAM_WORLD, heap, fixed, huge, 0);
+    CASE("huge-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, fixed, huge);
     if (me != npes - 1) {
         shmem_barrier_all();
         shmem_finalize();
@@ -59,9 +75,6 @@ int main(int count, char **arguments) {
     CASE("address-code") shmem_long_p((long *)main, 1, 0);
     CASE("address-literal") shmem_putmem((void *)"literal", &value, 1, 0);
     CASE("address-end") shmem_putmem((char *)heap, private, (size_t)1 << 40, 0);
-    /* Counts whose bytes do not fit into a size_t. */
-    size_t huge = (size_t)1 << 61;
-    __asm__ volatile("" : "+r"(huge));
     CASE("huge-put") shmem_long_put(fixed, &value, huge, 0);
     CASE("huge-get") shmem_long_get(&value, fixed, huge + 1, 0);
     CASE("huge-put-nbi") shmem_long_put_nbi(heap, &value, huge, 0);
@@ -70,29 +83,19 @@ int main(int count, char **arguments) {
     CASE("huge-stride") shmem_long_iput(fixed, local, (ptrdiff_t)huge, 1, 2, 0);
     CASE("huge-ibput") shmem_long_ibput(fixed, local, (ptrdiff_t)huge, (ptrdiff_t)huge, huge, 2, 0);
     CASE("huge-signal") shmem_long_put_signal(fixed, &value, huge, &signal_word, 1, SHMEM_SIGNAL_SET, 0);
-    CASE("huge-broadcast") return shmem_long_broadcast(SHMEM_TEAM_WORLD, heap, fixed, huge, 0);
-    CASE("huge-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, heap, fixed, huge);
     CASE("address-wait") shmem_long_wait_until(local, SHMEM_CMP_EQ, 1);
     CASE("address-test") return shmem_long_test(local, SHMEM_CMP_EQ, 1);
     CASE("address-signal-fetch") return (int)shmem_signal_fetch((uint64_t *)local);
     CASE("address-lock") shmem_set_lock(local);
-    CASE("address-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, local, 1);
-    CASE("address-pSync") shmem_barrier(0, 0, npes, local);
     CASE("odd-add") shmem_long_atomic_add((long *)((char *)fixed + 1), 1, 0);
     CASE("odd-wait") shmem_long_wait_until((long *)((char *)fixed + 1), SHMEM_CMP_EQ, 1);
     CASE("null-lock") shmem_set_lock(null);
     CASE("null-indices") return (int)shmem_long_wait_until_some(fixed, 3, NULL, NULL, SHMEM_CMP_EQ, 0);
     CASE("null-cmp-values") return (int)shmem_long_wait_until_any_vector(fixed, 3, NULL, SHMEM_CMP_EQ, NULL);
-    CASE("null-dest-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, null, fixed, 5);
     CASE("null-ctx") return shmem_ctx_create(0, NULL);
     CASE("null-team") return shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, npes, NULL, 0, NULL);
-    CASE("null-pSync") shmem_barrier(0, 0, npes, NULL);
-    CASE("set-size") shmem_barrier(0, 0, 0, fixed);
-    CASE("set-beyond") shmem_barrier(0, 1, npes + 1, fixed);
-    CASE("set-stride") shmem_sync(0, -1, 1, fixed);
     CASE("set-outside") shmem_barrier(0, 0, npes - 1 > 0 ? npes - 1 : 0, fixed);
     CASE("unset-lock") shmem_clear_lock(fixed);
-    CASE("alltoalls-stride") return shmem_long_alltoalls(SHMEM_TEAM_WORLD, fixed, heap, 0, 1, 1);
     CASE("pe-quiet") shmem_pe_quiet(&npes, 1);
     CASE("pe-ptr") return shmem_ptr(fixed, npes) != NULL;
     CASE("destroy-world") shmem_team_destroy(SHMEM_TEAM_WORLD);
@@ -121,7 +124,6 @@ int main(int count, char **arguments) {
         shmem_ctx_long_p(ctx, fixed, 1, 0);
     }
     CASE("team-destroyed") return shmem_team_my_pe(team) + 1;
-    CASE("root") return shmem_long_broadcast(SHMEM_TEAM_WORLD, fixed, heap, 1, npes);
     CASE("segv") *(volatile long *)null = 1;
     shmem_barrier_all();
     shmem_finalize();
