@@ -57,7 +57,7 @@ const NAMES: [&str; 18] = [
     "shmem_team_split_2d",
     "shmem_team_destroy",
     "shmem_init",
-    "shmem_finalize, or at its end",
+    "shmem_finalize or exit",
 ];
 
 /// The kind of call in a signature, in words.

@@ -1,0 +1,73 @@
+/* One mistake a run that is undefined by the specification and explained with --check; the last PE is the odd one. */
+#include <shmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long source[64], dest[64];
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+    shmem_init();
+    int me = shmem_my_pe(), npes = shmem_n_pes(), odd = me == npes - 1;
+    long *a = shmem_malloc(64), *b = shmem_malloc(64);
+    shmem_team_t team, all = SHMEM_TEAM_WORLD;
+    shmem_team_split_strided(all, 0, 1, npes, NULL, 0, &team);
+#define CASE(name) if (strcmp(what, name) == 0)
+    CASE("barrier-broadcast") {
+        if (odd) shmem_barrier_all();
+        else shmem_long_broadcast(all, dest, source, 1, 0);
+    }
+    CASE("sync-finalize") {
+        if (!odd) shmem_team_sync(all);
+    }
+    CASE("barrier-exit") {
+        if (!odd) shmem_barrier_all();
+        else return 0;
+    }
+    CASE("team-sync") {
+        if (odd) shmem_long_sum_reduce(team, dest, source, 1);
+        else shmem_team_sync(team);
+    }
+    CASE("free") shmem_free(odd ? a : b);
+    CASE("free-malloc") {
+        if (odd) shmem_free(a);
+        else return shmem_malloc(8) == NULL;
+    }
+    CASE("realloc") return shmem_realloc(a, odd ? 32 : 48) == NULL;
+    CASE("split") shmem_team_split_strided(all, 0, 1, odd ? 1 : npes, NULL, 0, &team);
+    CASE("dest") shmem_long_fcollect(all, odd ? dest + 8 : dest, source, 1);
+    CASE("source") shmem_long_alltoall(all, dest, odd ? a : source, 1);
+    CASE("stride") shmem_long_alltoalls(all, dest, source, odd ? 2 : 1, 1, 1);
+    CASE("zero") shmem_long_sum_reduce(all, dest, source, odd ? 0 : 1);
+    CASE("scan") {
+        if (odd) shmem_long_sum_inscan(all, dest, source, 1);
+        else shmem_long_sum_exscan(all, dest, source, 1);
+    }
+    CASE("overlap-reduce") shmem_long_sum_reduce(all, dest, dest + 1, 2);
+    CASE("overlap-broadcast") shmem_long_broadcast(all, dest, dest, 2, 0);
+    CASE("overlap-collect") shmem_long_collect(all, dest, dest + 1, 2);
+    CASE("team-twice") {
+        shmem_team_destroy(team);
+        shmem_team_destroy(team);
+    }
+    CASE("ctx-twice") {
+        shmem_ctx_t ctx;
+        if (shmem_ctx_create(0, &ctx) != 0) return 0;
+        shmem_ctx_destroy(ctx);
+        shmem_ctx_destroy(ctx);
+    }
+    CASE("ctx-of-team") {
+        shmem_ctx_t ctx;
+        if (shmem_team_create_ctx(team, 0, &ctx) != 0) return 0;
+        shmem_team_destroy(team);
+        shmem_ctx_long_p(ctx, dest, 1, 0);
+    }
+    CASE("heap") {
+        /* Null pointers are no mistake, but hard to find for a program that does not look. */
+        if (shmem_malloc((size_t)1 << 40) != NULL || shmem_calloc((size_t)1 << 39, 4) != NULL) return 3;
+        if (shmem_realloc(a, (size_t)1 << 40) != NULL) return 4;
+    }
+    shmem_finalize();
+    return 0;
+}

@@ -1,0 +1,65 @@
+//! Mistakes that the specification leaves undefined and that `--check` explains: what each PE was about to do, or what is
+//! wrong with the call, where the job would otherwise hang or go on with garbage.
+
+use harness::compile::Build;
+use harness::run::Job;
+
+/// Case of `checked.c`, and words of the message.
+const CASES: &[(&str, &[&str])] = &[
+    ("barrier-broadcast", &["a barrier or sync", "a broadcast", "the same calls in the same order"]),
+    ("sync-finalize", &["a barrier or sync", "shmem_finalize"]),
+    ("barrier-exit", &["a barrier or sync", "shmem_finalize or exit"]),
+    ("team-sync", &["a barrier or sync", "a reduction"]),
+    ("free", &["shmem_free with ptr at byte", "of the symmetric heap"]),
+    ("free-malloc", &["shmem_free", "an allocation"]),
+    ("realloc", &["shmem_realloc with bytes = 32", "shmem_realloc with bytes = 48"]),
+    ("split", &["shmem_team_split_strided with size = "]),
+    ("dest", &["an fcollect with dest at byte", "of the static data"]),
+    ("source", &["an alltoall with source at byte", "of the symmetric heap"]),
+    ("stride", &["an alltoalls with dst = 2", "an alltoalls with dst = 1"]),
+    ("zero", &["a reduction with bytes = 0", "a reduction with bytes = 8"]),
+    ("scan", &["an inclusive scan", "an exclusive scan"]),
+    ("overlap-reduce", &["dest = 0x", "overlap", "one object or two apart"]),
+    ("overlap-broadcast", &["dest = 0x", "overlap", "must be apart"]),
+    ("overlap-collect", &["dest = 0x", "overlap"]),
+    ("team-twice", &["shmem_team_destroy: team = 0x", "was destroyed already"]),
+    ("ctx-twice", &["shmem_ctx_destroy: ctx = 0x", "was destroyed already"]),
+    ("ctx-of-team", &["shmem_ctx_long_p: ctx = 0x", "was destroyed already"]),
+];
+
+#[test]
+fn every_mistake_is_explained() {
+    let binary = Build::program("misuse/checked.c").build();
+    let mut failures = Vec::new();
+    for (case, words) in CASES {
+        for pes in [2, 3] {
+            let outcome = Job::oshrun(pes).arg("--check").arg(&binary).arg(case).limit(20).run();
+            let lines: String = outcome.stderr.lines().filter(|line| line.starts_with("pellucid: PE ")).collect();
+            let missing = words.iter().find(|word| !lines.contains(**word));
+            if outcome.code() != 1 || missing.is_some() {
+                failures.push(format!("{case}: missing {missing:?}\n{}", outcome.describe()));
+                break;
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn a_heap_that_is_too_small_is_explained_once() {
+    let binary = Build::program("misuse/checked.c").build();
+    let outcome = Job::oshrun(2).args(["--check", "--heap", "8m"]).arg(&binary).arg("heap").run().expect_code(0);
+    let lines: Vec<&str> = outcome.stderr.lines().filter(|line| line.starts_with("pellucid: ")).collect();
+    assert_eq!(lines.len(), 1, "{}", outcome.describe());
+    let words = [
+        "PE 0: shmem_malloc returns null",
+        "1099511627776 bytes",
+        "8388608 bytes",
+        "largest gap",
+        "SHMEM_SYMMETRIC_SIZE=",
+    ];
+    outcome.expect_text(&words);
+    // Without the checks a null pointer is all there is.
+    let outcome = Job::oshrun(2).args(["--heap", "8m"]).arg(&binary).arg("heap").run().expect_code(0);
+    assert!(outcome.stderr.is_empty(), "{}", outcome.describe());
+}
