@@ -1,9 +1,9 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine or, where that is set, to the probe around it; all arguments are still
-//! where the caller put them. `pshmem_X` is strong and tests `PARM[op]`: set instead of `ARM[op]` where a tool defines
-//! `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
+//! byte, `ARM[op]`, and jumps to the routine, to the probe around it, or to the gate that stacked tools and callbacks stand
+//! behind ([`crate::gate`]); all arguments are still where the caller put them. `pshmem_X` is strong and tests `PARM[op]`:
+//! set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
 //! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
@@ -39,15 +39,19 @@ macro_rules! enter {
             $head,
             // Reached without a detour in a shared library too.
             ".hidden {armed}",
-            "cmp byte ptr [rip + {armed} + {op}], 0",
-            "jne {probe}",
-            "jmp {imp}",
+            "cmp byte ptr [rip + {armed} + {op}], 1",
+            "jb {imp}",
+            "je {probe}",
+            // r11 belongs to nobody between a call and its target.
+            "mov r11d, {op}",
+            "jmp {gate}",
             $tail,
-            ".p2align 4",
+            ".p2align 5",
             armed = sym $armed,
             op = const $op,
             imp = sym $imp,
             probe = sym $probe,
+            gate = sym $crate::gate::gate,
         )
     };
 }
@@ -65,13 +69,18 @@ macro_rules! enter {
             "ldrb w16, [x16]",
             "cbnz w16, 2f",
             "b {imp}",
-            "2: b {probe}",
+            "2: cmp w16, #1",
+            "b.ne 3f",
+            "b {probe}",
+            "3: mov w16, #{op}",
+            "b {gate}",
             $tail,
-            ".p2align 4",
+            ".p2align 5",
             armed = sym $armed,
             op = const $op,
             imp = sym $imp,
             probe = sym $probe,
+            gate = sym $crate::gate::gate,
         )
     };
 }
