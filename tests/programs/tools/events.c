@@ -103,11 +103,12 @@ static void registration(void) {
 static int own_handle, inner_handle;
 static long self_calls;
 static void calls_and_leaves(const shmemx_event_t *event, void *data) {
+    static long mine;
     long got;
     (void)data;
     self_calls++;
-    shmem_long_p(&word, 5, me);
-    got = shmem_long_g(&word, me);
+    shmem_long_p(&mine, 5, me);
+    got = shmem_long_g(&mine, me);
     CHECK(got == 5);
     if (event->phase == SHMEMX_ENTER && self_calls > 3) {
         CHECK(shmemx_callback_unregister(own_handle) == SHMEMX_SUCCESS);
