@@ -52,6 +52,8 @@ macro_rules! routine {
     (@all [$($head:tt)*] [$($through:ident)?] $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$dest:expr, $source:expr, $ctx:expr, $team:expr] $(, failed |$r:ident| $failed:expr)?) => {
+        // Not once more in the guest, which is on nobody's hot path.
+        #[inline(never)]
         $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             or_end($op, unsafe { $call })

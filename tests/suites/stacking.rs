@@ -275,7 +275,7 @@ fn hello() -> PathBuf {
 fn tools_that_cannot_be_used_end_the_job_before_user_code() {
     let good = tool("few-good", "few.c", &[]);
     let text = tree::scratch("stacking").join("text.so");
-    std::fs::write(&text, "no shared object\n").expect("target/tests can be written");
+    std::fs::write(&text, "no shared object\n".repeat(10)).expect("target/tests can be written");
     let broken = |name: &str| tool(&format!("broken-{}", name.to_lowercase()), "broken.c", &[&format!("-D{name}")]);
     let mut cases = vec![
         (text, "invalid ELF header"),

@@ -104,13 +104,6 @@ fn the_library_calls_no_public_name() {
             .collect();
         assert!(public.is_empty(), "{name}: {:?}", &public[..public.len().min(5)]);
     }
-    // No thread-local of Rust's with a destructor: those cannot be used once they have run.
-    let outcome = Job::new(PathBuf::from("nm"))
-        .args(["-D", "--undefined-only"])
-        .arg(tree::library("libsma.so"))
-        .run()
-        .expect_code(0);
-    println!("registers thread-local destructors: {}", outcome.stdout.contains("__cxa_thread_atexit"));
 }
 
 #[test]
