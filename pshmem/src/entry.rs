@@ -20,7 +20,8 @@ macro_rules! weak {
             $op,
             $imp,
             $probe,
-            pellucid_profile::arm::ARM
+            pellucid_profile::arm::ARM,
+            0
         )
     };
 }
@@ -28,13 +29,13 @@ macro_rules! weak {
 /// Body of `pshmem_X`.
 macro_rules! strong {
     ($op:literal, $imp:path, $probe:path) => {
-        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM)
+        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM, $crate::gate::SHIFTED)
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too.
@@ -43,12 +44,13 @@ macro_rules! enter {
             "jb {imp}",
             "je {probe}",
             // r11 belongs to nobody between a call and its target.
-            "mov r11d, {op}",
+            "mov r11d, {op} + {shifted}",
             "jmp {gate}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
             gate = sym $crate::gate::gate,
@@ -58,7 +60,7 @@ macro_rules! enter {
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too.
@@ -72,12 +74,14 @@ macro_rules! enter {
             "2: cmp w16, #1",
             "b.ne 3f",
             "b {probe}",
-            "3: mov w16, #{op}",
+            "3: movz w16, #{op}",
+            "movk w16, #({shifted} >> 16), lsl #16",
             "b {gate}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
             gate = sym $crate::gate::gate,

@@ -8,7 +8,7 @@
 //! tool does while it has such a call is no call of the application: it goes to the routines.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use pellucid_profile::arm::{self, Guest};
 use pellucid_profile::op::{COUNT, OPS, Timing};
@@ -29,6 +29,10 @@ unsafe impl Sync for Address {}
 pub struct Ways {
     /// What `shmem_X` means in the running process: a linked or preloaded tool's function where there is one.
     pub bound: Address,
+    /// This library's `shmem_X`.
+    pub entry: Address,
+    /// `pshmem_X`.
+    pub shifted: Address,
     /// The routine.
     pub imp: Address,
     /// Takes a call past tools and callbacks.
@@ -87,6 +91,8 @@ pub enum Place {
 struct Thread {
     site: usize,
     place: Place,
+    /// Whether the call has been with the tools.
+    past_tools: bool,
 }
 
 unsafe extern "C" {
@@ -112,8 +118,12 @@ pub fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
 /// The first stacked tool's function, by operation.
 static TOOLS: [AtomicPtr<()>; COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
 
-/// Has calls of an operation go to a stacked tool.
-pub fn set_tool(op: u16, function: *const ()) {
+/// Operations whose first tool was there before: its calls come out at `pshmem_X`.
+static ADOPTED: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
+
+/// Has calls of an operation go to a tool.
+pub fn set_tool(op: u16, function: *const (), adopted: bool) {
+    ADOPTED[usize::from(op)].store(adopted, Release);
     TOOLS[usize::from(op)].store(function.cast_mut(), Release);
     arm::set_guest(op, Guest::Tool, true);
 }
@@ -124,14 +134,19 @@ fn tool(op: u16) -> Option<Tool> {
     unsafe { std::mem::transmute::<*mut (), Option<Tool>>(function) }
 }
 
-/// Where a call goes that came to the gate from `site`. Keeps the call site for [`pass`].
-extern "C" fn choose(op: u32, site: usize) -> *const () {
-    let op = op as u16;
+/// Added to the operation by `pshmem_X`.
+pub const SHIFTED: u32 = 1 << 16;
+
+/// Where a call goes that came to the gate from `site`. Keeps what [`pass`] has to know.
+extern "C" fn choose(word: u32, site: usize) -> *const () {
+    let op = word as u16;
     let ways = &WAYS[usize::from(op)];
     if place() == Place::Tool {
         return ways.imp.0;
     }
-    if VARIADIC.contains(&op)
+    let past_tools = word & SHIFTED != 0 && ADOPTED[usize::from(op)].load(Acquire);
+    if !past_tools
+        && VARIADIC.contains(&op)
         && let Some(tool) = tool(op)
     {
         // Nobody could pass the arguments on: so the tool gets the call as it is, and no callback hears of it.
@@ -141,7 +156,11 @@ extern "C" fn choose(op: u32, site: usize) -> *const () {
         return tool as *const ();
     }
     // SAFETY: as in `place`.
-    unsafe { (*pellucid_gate_thread_get()).site = site };
+    unsafe {
+        let thread = pellucid_gate_thread_get();
+        (*thread).site = site;
+        (*thread).past_tools = past_tools;
+    }
     ways.guest.0
 }
 
@@ -149,13 +168,13 @@ extern "C" fn choose(op: u32, site: usize) -> *const () {
 /// whether its result is an error; it is called exactly once.
 pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     // SAFETY: as in `place`.
-    let (site, place) = unsafe {
+    let (site, place, past_tools) = unsafe {
         let thread = pellucid_gate_thread_get();
-        ((*thread).site, (*thread).place)
+        ((*thread).site, (*thread).place, (*thread).past_tools)
     };
     // A callback that calls is not called back.
     let entered = (place != Place::Callback).then(|| callbacks::enter(call, site));
-    let tool = tool(call.op);
+    let tool = if past_tools { None } else { tool(call.op) };
     let mut body = || if tool.is_some() { at(Place::Tool, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
     let failed = if arm::level() <= 0 {

@@ -203,26 +203,38 @@ fn other_attachments_at_the_same_time() {
 }
 
 #[test]
-fn preloaded_interposers_are_counted_once() {
+fn preloaded_and_linked_tools_are_in_the_row() {
+    let app = app();
+    let (a, b) = (tool("few-pre-a", "few.c", &[]), tool("few-pre-b", "few.c", &["-Wl,-z,now"]));
+    let preload = |tools: &str| ["-x".to_owned(), format!("LD_PRELOAD={tools}")];
+    // Exact although the tools have calls of their own.
+    let only = preload(&a.display().to_string());
+    expect_few(&run("preload-one", &app, &only.each_ref().map(String::as_str), &[]), "few-pre-a", 0);
+    let both = preload(&format!("{}:{}", a.display(), b.display()));
+    let outcome = run("preload-two", &app, &both.each_ref().map(String::as_str), &[]);
+    expect_few(&outcome, "few-pre-a", 0);
+    expect_few(&outcome, "few-pre-b", 1);
+    let outcome = run("preload-and-row", &app, &only.each_ref().map(String::as_str), &[&b]);
+    expect_few(&outcome, "few-pre-a", 0);
+    expect_few(&outcome, "few-pre-b", 1);
     for (name, how, what) in [("preload-plain", "RTLD_NEXT", "shmem"), ("preload-shifted", "RTLD_NEXT", "pshmem")] {
         let next = tool(name, "next.c", &[&format!("-DHOW={how}"), &format!("-DWHAT=\"{what}\"")]);
-        let directory = tree::scratch("profiles").join(format!("stacking-{name}"));
-        let _ = std::fs::remove_dir_all(&directory);
-        let outcome = Job::oshrun(PES)
-            .args(["-x", &format!("LD_PRELOAD={}", next.display()), "--profile", "1", "--profile-dir"])
-            .arg(&directory)
-            .arg(app())
-            .run()
-            .expect_code(0);
-        let report = Report::read(&directory, true);
+        let options = preload(&next.display().to_string());
+        let outcome = run(name, &app, &options.each_ref().map(String::as_str), &[]);
         for pe in 0..PES {
             let line = format!("next on {pe}: p 20 barrier 3 malloc 2\n");
             assert!(outcome.stdout.contains(&line), "expected {line}{}", outcome.describe());
-            // Its own call of shmem_my_pe goes to the library like the program's: it cannot be told apart.
-            for (routine, calls) in CALLS.iter().filter(|(routine, _)| *routine != "shmem_my_pe") {
-                assert_eq!(report.routine_of(pe, routine).0, *calls, "{name}: calls of {routine} on PE {pe}");
-            }
         }
+    }
+    let folder = a.parent().expect("in a folder").to_string_lossy().into_owned();
+    for (name, options) in [("linked", &[][..]), ("linked-no-pie", &["-no-pie", "-fno-pie"]), ("linked-now", &["-Wl,-z,now"])]
+    {
+        let linked = Build::program("tools/app.c")
+            .named(&format!("few-{name}"))
+            .options(options)
+            .libraries(["-L", &folder, "-l:few-pre-a.so", &format!("-Wl,-rpath,{folder}")])
+            .build();
+        expect_few(&run(name, &linked, &[], &[]), "few-pre-a", 0);
     }
 }
 

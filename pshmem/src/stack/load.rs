@@ -24,6 +24,24 @@ unsafe extern "C" {
 /// The C library's `dlsym`, for those who have to jump to it.
 pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
+/// Whether the process can load anything: a static executable cannot.
+pub fn has_loader() -> bool {
+    // SAFETY: asks for a value. A static executable has its own dynamic section, or none, and the kernel's page.
+    unsafe { pellucid_has_loader() != 0 } && objects::all().iter().filter(|o| o.dynamic().is_some()).count() >= 3
+}
+
+/// The handle of an object that is loaded.
+pub fn opened(name: &CStr) -> Option<usize> {
+    // SAFETY: loads nothing.
+    let handle = unsafe { pellucid_dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) as usize };
+    (handle != 0).then_some(handle)
+}
+
+/// Makes `dlsym` known to those who jump to it.
+pub fn prepare() {
+    DLSYM.store(symbol(libc::RTLD_DEFAULT as usize, "dlsym") as *mut (), Relaxed);
+}
+
 /// Address of a symbol as `dlsym` finds it in a loaded object and its dependencies; 0 where there is none.
 pub fn symbol(handle: usize, name: &str) -> usize {
     let Ok(name) = CString::new(name) else { return 0 };
@@ -69,14 +87,13 @@ fn this_execution() -> String {
 
 /// Loads every tool, or ends the process with a message.
 pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> {
-    let Some(list) = std::env::var_os(TOOLS) else { return Vec::new() };
+    let Some(list) = std::env::var_os(TOOLS).filter(|list| !list.is_empty()) else { return Vec::new() };
     let optional = std::env::var_os(OPTIONAL).is_some_and(|value| !value.is_empty() && value != "0");
     let execution = this_execution();
     if std::env::var_os(DONE).is_some_and(|done| done == *execution) {
         return Vec::new();
     }
-    // SAFETY: asks for a value. A static executable has its own headers and the kernel's page.
-    if unsafe { pellucid_has_loader() } == 0 || objects::all().iter().filter(|o| o.dynamic().is_some()).count() < 3 {
+    if !has_loader() {
         wrong(
             optional,
             &format!(
@@ -88,7 +105,6 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     }
     // SAFETY: before main; a thread that an earlier library's constructor started would race with any setenv.
     unsafe { std::env::set_var(DONE, &execution) };
-    DLSYM.store(symbol(libc::RTLD_DEFAULT as usize, "dlsym") as *mut (), Relaxed);
     guard::watch_exit();
     let names: Vec<&OsStr> =
         list.as_bytes().split(|byte| *byte == b':').filter(|name| !name.is_empty()).map(OsStr::from_bytes).collect();
@@ -144,8 +160,7 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
         unsafe { pellucid_dlopen(path.as_ptr(), flags) as usize }
     };
     // A constructor is not run twice, and references that the program has to its functions are not ours to change.
-    let there = open(libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-    if there != 0 {
+    if let Some(there) = opened(&path) {
         return Err(match tools.iter().any(|tool| tool.handle == there) {
             true => format!("tool {shown}: named twice in {TOOLS}"),
             false => format!(
@@ -167,5 +182,5 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let other = symbol(handle, "pshmem_init");
     objects.retain(|object| !object.contains(other));
     let functions = functions(handle, &objects);
-    Ok(Tool { handle, objects, functions })
+    Ok(Tool { handle, objects, functions, adopted: false })
 }

@@ -19,7 +19,8 @@ fn names() -> &'static [(&'static str, usize)] {
     })
 }
 
-fn find(name: &str) -> Option<usize> {
+/// The operation of a routine.
+pub fn find(name: &str) -> Option<usize> {
     names().binary_search_by_key(&name, |(name, _)| name).ok().map(|at| names()[at].1)
 }
 

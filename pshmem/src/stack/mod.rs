@@ -6,9 +6,12 @@
 //! not the program's. What it looks up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of
 //! this library as ever, and the gate hands them to the first tool.
 //!
+//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`).
+//!
 //! Tools keep what they have otherwise: one C library, their constructors, their threads, their own dependencies.
 #![allow(unsafe_code)]
 
+mod adopt;
 mod guard;
 mod load;
 mod lookup;
@@ -32,19 +35,23 @@ struct Tool {
     objects: Vec<Object>,
     /// Its `shmem_X`, by operation; 0 where it has none.
     functions: Vec<usize>,
+    /// Whether it was in the process before this library looked.
+    adopted: bool,
 }
 
 static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
 
-/// Tools in the row.
+/// Tools in the row that were loaded for it.
 pub fn count() -> usize {
-    TOOLS.get().map_or(0, Vec::len)
+    TOOLS.get().map_or(0, |tools| tools.iter().filter(|tool| !tool.adopted).count())
 }
 
-/// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine.
+/// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine. Behind an adopted tool stands `pshmem_X`
+/// instead: objects that are loaded later call the tool without coming by here, and are counted there.
 fn next(tools: &[Tool], tool: usize, op: usize) -> usize {
     let further = tools[tool + 1..].iter().map(|tool| tool.functions[op]).find(|&function| function != 0);
-    further.unwrap_or(WAYS[op].imp.0 as usize)
+    let end = if tools[tool].adopted { &WAYS[op].shifted } else { &WAYS[op].imp };
+    further.unwrap_or(end.0 as usize)
 }
 
 /// What `shmem_X` means in a tool: its own, or what comes next.
@@ -55,13 +62,15 @@ fn own(tools: &[Tool], tool: usize, op: usize) -> usize {
     }
 }
 
-/// Loads the tools and links them up. Called once, by a constructor of this library.
+/// Puts the tools that there are in a row. Called once, by a constructor of this library.
 #[unsafe(no_mangle)]
 extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
-    let tools = load::all(argv, envp);
+    let mut tools = adopt::all();
+    tools.extend(load::all(argv, envp));
     if tools.is_empty() {
         return;
     }
+    load::prepare();
     let tools = TOOLS.get_or_init(|| tools);
     for (index, tool) in tools.iter().enumerate() {
         for object in &tool.objects {
@@ -69,9 +78,12 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
         }
     }
     for op in 0..COUNT {
-        if let Some(first) = tools.iter().map(|tool| tool.functions[op]).find(|&function| function != 0) {
-            gate::set_tool(op as u16, first as *const ());
+        if let Some(first) = tools.iter().find(|tool| tool.functions[op] != 0) {
+            gate::set_tool(op as u16, first.functions[op] as *const (), first.adopted);
         }
+    }
+    if tools.iter().any(|tool| tool.adopted) {
+        adopt::redirect(tools);
     }
 }
 

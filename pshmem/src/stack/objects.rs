@@ -1,6 +1,8 @@
 //! The shared objects of this process.
 #![allow(unsafe_code)]
 
+use std::ffi::CStr;
+
 use libc::{Elf64_Phdr, dl_phdr_info};
 
 /// A shared object: where it is loaded, and its program headers.
@@ -8,6 +10,7 @@ use libc::{Elf64_Phdr, dl_phdr_info};
 pub struct Object {
     base: usize,
     headers: &'static [Elf64_Phdr],
+    name: Option<&'static CStr>,
 }
 
 /// All of them, in the order of loading.
@@ -24,7 +27,9 @@ unsafe extern "C" fn add(info: *mut dl_phdr_info, _size: usize, found: *mut libc
     if !info.dlpi_phdr.is_null() {
         // SAFETY: the record's array has dlpi_phnum entries; it stays while the object is loaded, and tools stay.
         let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
-        found.push(Object { base: info.dlpi_addr as usize, headers });
+        // SAFETY: null or a C string that stays with the object.
+        let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) });
+        found.push(Object { base: info.dlpi_addr as usize, headers, name });
     }
     0
 }
@@ -33,6 +38,11 @@ impl Object {
     /// Whether both are the same loaded object.
     pub fn is(&self, other: &Object) -> bool {
         self.headers.as_ptr() == other.headers.as_ptr()
+    }
+
+    /// The file it was loaded from; `None` for the program itself.
+    pub fn name(&self) -> Option<&'static CStr> {
+        self.name.filter(|name| !name.is_empty())
     }
 
     /// Where the addresses of the object count from.
