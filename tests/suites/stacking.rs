@@ -227,7 +227,8 @@ fn preloaded_and_linked_tools_are_in_the_row() {
         }
     }
     let folder = a.parent().expect("in a folder").to_string_lossy().into_owned();
-    for (name, options) in [("linked", &[][..]), ("linked-no-pie", &["-no-pie", "-fno-pie"]), ("linked-now", &["-Wl,-z,now"])]
+    for (name, options) in
+        [("linked", &[][..]), ("linked-no-pie", &["-no-pie", "-fno-pie"]), ("linked-now", &["-Wl,-z,now"])]
     {
         let linked = Build::program("tools/app.c")
             .named(&format!("few-{name}"))

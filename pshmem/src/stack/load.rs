@@ -27,7 +27,8 @@ pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 /// Whether the process can load anything: a static executable cannot.
 pub fn has_loader() -> bool {
     // SAFETY: asks for a value. A static executable has its own dynamic section, or none, and the kernel's page.
-    unsafe { pellucid_has_loader() != 0 } && objects::all().iter().filter(|o| o.dynamic().is_some()).count() >= 3
+    unsafe { pellucid_has_loader() != 0 }
+    &&objects::all().iter().filter(|o| o.dynamic().is_some()).count() >= 3
 }
 
 /// The handle of an object that is loaded.
