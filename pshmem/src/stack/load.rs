@@ -26,9 +26,10 @@ pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether the process can load anything: a static executable cannot.
 pub fn has_loader() -> bool {
-    // SAFETY: asks for a value. A static executable has its own dynamic section, or none, and the kernel's page.
-    unsafe { pellucid_has_loader() != 0 }
-    &&objects::all().iter().filter(|o| o.dynamic().is_some()).count() >= 3
+    // SAFETY: asks for a value.
+    let known = unsafe { pellucid_has_loader() != 0 };
+    // A static executable has its own dynamic section, or none, and the kernel's page.
+    known && objects::all().iter().filter(|object| object.dynamic().is_some()).count() >= 3
 }
 
 /// The handle of an object that is loaded.
