@@ -8,6 +8,7 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::mem::MaybeUninit;
 use std::sync::Mutex;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
@@ -94,34 +95,57 @@ pub static ENABLED: AtomicBool = AtomicBool::new(true);
 /// Held while registrations change.
 static CHANGE: Mutex<()> = Mutex::new(());
 
+/// The slots that are live, a bit each: what a call looks at first.
+static LIVE_SLOTS: AtomicU32 = AtomicU32::new(0);
+
 /// Who was told of the beginning of a call.
 pub struct Entered {
     told: u32,
     births: u64,
-    /// A word a registration for its own use from beginning to end.
-    states: [*mut c_void; MOST],
+    /// A word a registration for its own use from beginning to end, set for those that were told.
+    states: [MaybeUninit<*mut c_void>; MOST],
+}
+
+impl Entered {
+    /// Not yet anyone.
+    #[inline]
+    pub fn nobody() -> Entered {
+        Entered { told: 0, births: 0, states: [const { MaybeUninit::uninit() }; MOST] }
+    }
+}
+
+/// The numbers of the bits that are set.
+fn bits(mut set: u32) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = set.trailing_zeros();
+        set &= set.wrapping_sub(1);
+        (bit < u32::BITS).then_some(bit as usize)
+    })
 }
 
 /// Tells of the beginning of a call.
-pub fn enter(call: &Call, site: usize) -> Entered {
-    let mut entered = Entered { told: 0, births: BIRTHS.load(SeqCst), states: [std::ptr::null_mut(); MOST] };
-    if ENABLED.load(Relaxed) {
-        for (index, slot) in SLOTS.iter().enumerate() {
-            if deliver(slot, call, site, (ENTER, false), entered.births, &mut entered.states[index]) {
+#[inline]
+pub fn enter(call: &Call, site: usize, entered: &mut Entered) {
+    let live = LIVE_SLOTS.load(SeqCst);
+    if live != 0 && ENABLED.load(Relaxed) {
+        entered.births = BIRTHS.load(SeqCst);
+        for index in bits(live) {
+            let mut state = std::ptr::null_mut();
+            if deliver(&SLOTS[index], call, site, (ENTER, false), entered.births, &mut state) {
                 entered.told |= 1 << index;
+                entered.states[index].write(state);
             }
         }
     }
-    entered
 }
 
 /// Tells those who know of its beginning of the end of a call.
+#[inline]
 pub fn exit(call: &Call, site: usize, entered: &Entered, failed: bool) {
-    for (index, slot) in SLOTS.iter().enumerate() {
-        if entered.told & 1 << index != 0 {
-            let mut state = entered.states[index];
-            deliver(slot, call, site, (EXIT, failed), entered.births, &mut state);
-        }
+    for index in bits(entered.told) {
+        // SAFETY: `enter` has written the states of all that it told.
+        let mut state = unsafe { entered.states[index].assume_init() };
+        deliver(&SLOTS[index], call, site, (EXIT, failed), entered.births, &mut state);
     }
 }
 
@@ -134,9 +158,6 @@ fn deliver(
     births: u64,
     state: &mut *mut c_void,
 ) -> bool {
-    if slot.state.load(Relaxed) == FREE {
-        return false;
-    }
     slot.busy.fetch_add(1, SeqCst);
     let class = 1 << OPS[usize::from(call.op)].class as u32;
     // Only now: who ends a registration looks at `busy` after the state has changed.
@@ -229,6 +250,7 @@ pub unsafe extern "C" fn shmemx_callback_register(
     slot.born.store(birth, SeqCst);
     slot.handle.store(number, SeqCst);
     slot.state.store(LIVE, SeqCst);
+    LIVE_SLOTS.fetch_or(1 << index, SeqCst);
     BIRTHS.store(birth, SeqCst);
     rearm();
     give(number);
@@ -239,9 +261,10 @@ pub unsafe extern "C" fn shmemx_callback_register(
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     let turn = CHANGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let live = |slot: &&Slot| slot.state.load(SeqCst) == LIVE && slot.handle.load(Relaxed) == handle;
-    let Some(slot) = SLOTS.iter().find(live) else { return result::NO_SUCH };
+    let live = |slot: &Slot| slot.state.load(SeqCst) == LIVE && slot.handle.load(Relaxed) == handle;
+    let Some((index, slot)) = SLOTS.iter().enumerate().find(|(_, slot)| live(slot)) else { return result::NO_SUCH };
     slot.state.store(LEAVING, SeqCst);
+    LIVE_SLOTS.fetch_and(!(1 << index), SeqCst);
     rearm();
     drop(turn);
     release(slot);

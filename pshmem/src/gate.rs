@@ -14,7 +14,7 @@ use pellucid_profile::arm::{self, Guest};
 use pellucid_profile::op::{COUNT, OPS, Timing};
 use pellucid_profile::recorder;
 
-use crate::callbacks;
+use crate::callbacks::{self, Entered};
 use crate::generated::addresses::{VARIADIC, WAYS};
 
 /// Address of a function.
@@ -40,7 +40,9 @@ pub struct Ways {
 }
 
 /// A tool's `shmem_X`. Each routine gives it its type back before it calls it.
-pub type Tool = unsafe extern "C" fn();
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Tool(unsafe extern "C" fn());
 
 /// What is known of a call on its way.
 pub struct Call {
@@ -153,7 +155,7 @@ extern "C" fn choose(word: u32, site: usize) -> *const () {
         if arm::level() > 0 {
             recorder::sampled(op, -1, 0, 0, || ());
         }
-        return tool as *const ();
+        return tool.0 as *const ();
     }
     // SAFETY: as in `place`.
     unsafe {
@@ -173,7 +175,10 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
         ((*thread).site, (*thread).place, (*thread).past_tools)
     };
     // A callback that calls is not called back.
-    let entered = (place != Place::Callback).then(|| callbacks::enter(call, site));
+    let mut entered = Entered::nobody();
+    if place != Place::Callback {
+        callbacks::enter(call, site, &mut entered);
+    }
     let tool = if past_tools { None } else { tool(call.op) };
     let mut body = || if tool.is_some() { at(Place::Tool, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
@@ -190,9 +195,7 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
         }
         failed
     };
-    if let Some(entered) = entered {
-        callbacks::exit(call, site, &entered, failed);
-    }
+    callbacks::exit(call, site, &entered, failed);
 }
 
 /// Where armed entries jump. Asks [`choose`] and jumps on, with every argument as it came, in registers and on the stack.
