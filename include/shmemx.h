@@ -12,4 +12,112 @@
 #define SHMEMX_PCONTROL_DEFAULT 1
 #define SHMEMX_PCONTROL_FLUSH 2
 
+/* Results */
+#define SHMEMX_SUCCESS 0
+#define SHMEMX_ERROR_ARGUMENT (-1)
+#define SHMEMX_ERROR_EXISTS (-2)
+#define SHMEMX_ERROR_FULL (-3)
+#define SHMEMX_ERROR_NO_SUCH (-4)
+#define SHMEMX_ERROR_READ_ONLY (-5)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Operations: every routine of OpenSHMEM has a number, from 0 to shmemx_op_count() - 1. shmemx_op_name gives its C name,
+ * NULL for another number, shmemx_op_find the number of a name or SHMEMX_ERROR_NO_SUCH, shmemx_op_class one of these bits.
+ */
+#define SHMEMX_CLASS_SETUP (1u << 0)
+#define SHMEMX_CLASS_MEMORY (1u << 1)
+#define SHMEMX_CLASS_TEAM (1u << 2)
+#define SHMEMX_CLASS_CONTEXT (1u << 3)
+#define SHMEMX_CLASS_PUT (1u << 4)
+#define SHMEMX_CLASS_GET (1u << 5)
+#define SHMEMX_CLASS_AMO (1u << 6)
+#define SHMEMX_CLASS_SIGNAL (1u << 7)
+#define SHMEMX_CLASS_WAIT (1u << 8)
+#define SHMEMX_CLASS_TEST (1u << 9)
+#define SHMEMX_CLASS_ORDER (1u << 10)
+#define SHMEMX_CLASS_BARRIER (1u << 11)
+#define SHMEMX_CLASS_COLLECTIVE (1u << 12)
+#define SHMEMX_CLASS_LOCK (1u << 13)
+#define SHMEMX_CLASS_QUERY (1u << 14)
+#define SHMEMX_CLASS_CONTROL (1u << 15)
+#define SHMEMX_CLASS_ALL 0xffffu
+
+int shmemx_op_count(void);
+const char *shmemx_op_name(int op);
+int shmemx_op_find(const char *name);
+unsigned int shmemx_op_class(int op);
+
+/*
+ * Callbacks: called when a call of a registered class begins and when it ends, on the thread that makes the call.
+ *
+ * - Registering and unregistering are possible at any time, from any thread, before shmem_init and from callbacks. What is
+ *   registered hears of calls that begin afterwards; of a call whose beginning it heard it hears the end, unless it was
+ *   unregistered in between. At most 32 registrations are live, else SHMEMX_ERROR_FULL.
+ * - The same callback with the same data a second time is SHMEMX_ERROR_EXISTS; *handle is then the first registration.
+ * - shmemx_callback_unregister returns when no thread is in the callback any more, so that its data may be freed. From
+ *   within a callback, its own or another, it does not wait; the callback is not entered again.
+ * - A callback may call any routine. The call is part of the profile, but no callback hears of it; pshmem_ routines are not
+ *   part of the profile either.
+ * - A callback that blocks holds up the thread that made the call, and those that unregister it; nobody else.
+ * - Beginnings come in the order of registration, so do ends. shmem_global_exit has no end.
+ */
+#define SHMEMX_ENTER 0
+#define SHMEMX_EXIT 1
+
+typedef struct {
+    size_t size;           /* bytes of this structure: later versions add members at its end */
+    int op;                /* operation */
+    unsigned int op_class; /* its class, one bit */
+    int phase;             /* SHMEMX_ENTER or SHMEMX_EXIT */
+    int peer;              /* PE number in the world, -1 where the call has no one peer */
+    void *dest;            /* argument dest, ptr, ivar, ivars, sig_addr or lock; NULL where there is none */
+    const void *source;    /* argument source; NULL where there is none */
+    size_t bytes;          /* that the call moves */
+    shmem_ctx_t ctx;       /* context, the default one where the routine names none; SHMEM_CTX_INVALID where it uses none */
+    shmem_team_t team;     /* argument team; SHMEM_TEAM_INVALID where there is none */
+    const void *site;      /* where the call returns to */
+    int failed;            /* at the end: whether the result of the call says so */
+    void **state;          /* a word for this registration's use from the beginning to the end of this call, NULL at first */
+} shmemx_event_t;
+
+typedef void (*shmemx_callback_t)(const shmemx_event_t *event, void *data);
+
+int shmemx_callback_register(unsigned int classes, shmemx_callback_t callback, void *data, int *handle);
+int shmemx_callback_unregister(int handle);
+
+/*
+ * Variables of this PE, numbered from 0 to shmemx_var_count() - 1, in the manner of MPI_T: "shmem_long_put.calls", .bytes,
+ * .errors, .time (ns), .latency for every routine, and control variables such as "profile.level". Values are 64-bit.
+ */
+#define SHMEMX_VAR_COUNTER 0   /* grows */
+#define SHMEMX_VAR_HISTOGRAM 1 /* a count a bucket, see shmemx_var_bucket */
+#define SHMEMX_VAR_CONTROL 2   /* can be set where it is writable */
+
+typedef struct {
+    size_t size; /* to be set to sizeof(shmemx_var_info_t) before the call */
+    const char *name, *unit, *description;
+    int kind;     /* SHMEMX_VAR_ */
+    int op;       /* operation that it counts, -1 where it is of none */
+    size_t count; /* values: 1, or the number of buckets */
+    int writable;
+} shmemx_var_info_t;
+
+int shmemx_var_count(void);
+int shmemx_var_find(const char *name);
+int shmemx_var_info(int var, shmemx_var_info_t *info);
+/* Reads up to `count` values; gives how many there are to read, or an error. */
+int shmemx_var_read(int var, int64_t *values, size_t count);
+/* Sets a control variable: SHMEMX_ERROR_READ_ONLY for others, SHMEMX_ERROR_ARGUMENT for a value that it cannot have. */
+int shmemx_var_write(int var, int64_t value);
+/* Smallest and largest value that a bucket of a histogram counts. */
+int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif /* PELLUCID_SHMEMX_H */

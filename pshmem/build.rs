@@ -3,7 +3,7 @@
 fn main() {
     println!("cargo:rerun-if-changed=shim");
     cc::Build::new()
-        .files(["shim/by_value.c", "shim/kernels.c"])
+        .files(["shim/by_value.c", "shim/kernels.c", "shim/loader.c", "shim/thread.c"])
         .std("c11")
         .opt_level(2)
         .warnings(true)

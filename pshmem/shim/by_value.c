@@ -48,7 +48,39 @@ _Static_assert(sizeof(ld) == 16, "the library moves long double as 16 bytes");
 
 P(imp)
 P(probe)
+P(guest)
 G(imp)
 G(probe)
+G(guest)
 PCONTROL(imp)
 PCONTROL(probe)
+PCONTROL(guest)
+
+/* From the Rust half to the function of a tool. */
+
+void pellucid_through_shmem_longdouble_p(void (*tool)(ld *, ld, int), ld *dest, const ld *value, int pe)
+{
+    tool(dest, *value, pe);
+}
+
+void pellucid_through_shmem_ctx_longdouble_p(void (*tool)(ctx_t, ld *, ld, int), ctx_t ctx, ld *dest, const ld *value,
+                                             int pe)
+{
+    tool(ctx, dest, *value, pe);
+}
+
+void pellucid_through_shmem_longdouble_g(ld (*tool)(const ld *, int), ld *result, const ld *source, int pe)
+{
+    *result = tool(source, pe);
+}
+
+void pellucid_through_shmem_ctx_longdouble_g(ld (*tool)(ctx_t, const ld *, int), ld *result, ctx_t ctx,
+                                             const ld *source, int pe)
+{
+    *result = tool(ctx, source, pe);
+}
+
+void pellucid_through_shmem_pcontrol(void (*tool)(int, ...), int level)
+{
+    tool(level);
+}

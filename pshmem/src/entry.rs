@@ -1,9 +1,9 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine or, where that is set, to the probe around it; all arguments are still
-//! where the caller put them. `pshmem_X` is strong and tests `PARM[op]`: set instead of `ARM[op]` where a tool defines
-//! `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
+//! byte, `ARM[op]`, and jumps to the routine, to the probe around it, or to the gate that stacked tools and callbacks stand
+//! behind ([`crate::gate`]); all arguments are still where the caller put them. `pshmem_X` is strong and tests `PARM[op]`:
+//! set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
 //! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
@@ -20,7 +20,8 @@ macro_rules! weak {
             $op,
             $imp,
             $probe,
-            pellucid_profile::arm::ARM
+            pellucid_profile::arm::ARM,
+            0
         )
     };
 }
@@ -28,33 +29,38 @@ macro_rules! weak {
 /// Body of `pshmem_X`.
 macro_rules! strong {
     ($op:literal, $imp:path, $probe:path) => {
-        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM)
+        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM, $crate::gate::SHIFTED)
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too.
             ".hidden {armed}",
-            "cmp byte ptr [rip + {armed} + {op}], 0",
-            "jne {probe}",
-            "jmp {imp}",
+            "cmp byte ptr [rip + {armed} + {op}], 1",
+            "jb {imp}",
+            "je {probe}",
+            // r11 belongs to nobody between a call and its target.
+            "mov r11d, {op} + {shifted}",
+            "jmp {gate}",
             $tail,
-            ".p2align 4",
+            ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
+            gate = sym $crate::gate::gate,
         )
     };
 }
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too.
@@ -65,13 +71,20 @@ macro_rules! enter {
             "ldrb w16, [x16]",
             "cbnz w16, 2f",
             "b {imp}",
-            "2: b {probe}",
+            "2: cmp w16, #1",
+            "b.ne 3f",
+            "b {probe}",
+            "3: movz w16, #{op}",
+            "movk w16, #({shifted} >> 16), lsl #16",
+            "b {gate}",
             $tail,
-            ".p2align 4",
+            ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
+            gate = sym $crate::gate::gate,
         )
     };
 }

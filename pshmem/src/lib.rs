@@ -6,6 +6,9 @@
 //! | [`routine`] | what is behind an entry: the implementation, and the probe around it |
 //! | [`generated`] | the routines themselves, from the table in `generate/` |
 //! | [`types`] | types of the C signatures |
+//! | [`gate`] | the longer way of a call: past stacked tools and callbacks |
+//! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
+//! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
@@ -18,12 +21,16 @@ mod entry;
 #[macro_use]
 pub mod routine;
 
+pub mod callbacks;
 pub mod control;
+pub mod gate;
 pub mod info;
 pub mod init;
 pub mod shim;
+pub mod stack;
 pub mod tool;
 pub mod types;
+pub mod variables;
 
 // What the specification documents is not documented again. Expressions of the table fit every type, so some convert
 // to the same type. A test of the generator sees to it that every parameter is used.

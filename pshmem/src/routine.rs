@@ -3,19 +3,23 @@
 use pellucid_core::base::Fault;
 use pellucid_profile::op::OPS;
 
-/// `routine!(imp, probe, op, timing, (parameters) -> result, |m| [peer, addr, bytes] expression, failed |r| condition)`
+/// `routine!(imp, probe, guest, op, timing, (parameters) -> result, |m| [peer, addr, bytes] expression,
+/// args [dest, source, ctx, team], failed |r| condition)`
 ///
-/// makes two functions: `imp` evaluates the expression, `probe` does the same under the recorder. `m`, where named, is
-/// the map of this process's symmetric memory. `failed` tells which results count as errors of the call.
+/// makes three functions: `imp` evaluates the expression, `probe` does the same under the recorder, `guest` takes the call
+/// past stacked tools and callbacks ([`crate::gate`]). `m`, where named, is the map of this process's symmetric memory.
+/// `failed` tells which results count as errors of the call.
 ///
-/// `exported` functions have symbols of their own: the C shim calls them. `never` functions do not return.
+/// `exported` functions have symbols of their own: the C shim calls them, and `through` is its way to a tool. `never`
+/// functions do not return.
 macro_rules! routine {
-    (exported $imp:ident, $($rest:tt)*) => {
-        routine!(@split [#[unsafe(no_mangle)] pub] $imp, $($rest)*);
+    (exported $through:ident, $imp:ident, $($rest:tt)*) => {
+        routine!(@all [#[unsafe(no_mangle)]] [$through] $imp, $($rest)*);
     };
-    (never $imp:ident, $probe:ident, $op:literal, $timing:ident, ($($arg:ident: $type:ty),*) -> !,
-     [$peer:expr, $addr:expr, $bytes:expr] $call:expr) => {
-        unsafe extern "C" fn $imp($($arg: $type),*) -> ! {
+    (never $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident, ($($arg:ident: $type:ty),*) -> !,
+     [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
+     args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
+        pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) -> ! {
             $call
         }
         unsafe extern "C" fn $probe($($arg: $type),*) -> ! {
@@ -23,11 +27,34 @@ macro_rules! routine {
             recorder::$timing($op, $peer, $addr, $bytes, || ());
             $call
         }
+        pub(crate) unsafe extern "C" fn $guest($($arg: $type),*) -> ! {
+            let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
+            gate::pass(&call, &mut |tool| routine!(@go [] tool, $imp, ($($arg: $type),*) -> !));
+            // Should a tool have returned.
+            unsafe { $imp($($arg),*) }
+        }
     };
-    (@split [$($head:tt)*] $imp:ident, $probe:ident, $op:literal, $timing:ident,
-     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr
-     $(, failed |$r:ident| $failed:expr)?) => {
-        $($head)* unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
+    (@go [] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
+        match $tool {
+            // A tool's function of this name has this signature.
+            Some(tool) => unsafe {
+                std::mem::transmute::<Tool, unsafe extern "C" fn($($type),*) $(-> $ret)?>(tool)($($arg),*)
+            },
+            None => unsafe { $imp($($arg),*) },
+        }
+    };
+    (@go [$through:ident] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
+        match $tool {
+            Some(tool) => unsafe { $through(tool, $($arg),*) },
+            None => unsafe { $imp($($arg),*) },
+        }
+    };
+    (@all [$($head:tt)*] [$($through:ident)?] $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
+     args [$dest:expr, $source:expr, $ctx:expr, $team:expr] $(, failed |$r:ident| $failed:expr)?) => {
+        // Not once more in the guest, which is on nobody's hot path.
+        #[inline(never)]
+        $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             or_end($op, unsafe { $call })
         }
@@ -42,9 +69,21 @@ macro_rules! routine {
             )?
             result
         }
+        $($head)* pub(crate) unsafe extern "C" fn $guest($($arg: $type),*) $(-> $ret)? {
+            $(let $m = map();)?
+            let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
+            let mut result = std::mem::MaybeUninit::uninit();
+            gate::pass(&call, &mut |tool| {
+                let value = routine!(@go [$($through)?] tool, $imp, ($($arg: $type),*) $(-> $ret)?);
+                result.write(value);
+                false $(|| { let $r = value; $failed })?
+            });
+            // The gate calls the closure once.
+            unsafe { result.assume_init() }
+        }
     };
     ($imp:ident, $($rest:tt)*) => {
-        routine!(@split [] $imp, $($rest)*);
+        routine!(@all [] [] $imp, $($rest)*);
     };
 }
 
@@ -74,6 +113,7 @@ pub mod prelude {
     pub use pellucid_profile::recorder;
 
     pub use super::or_end;
+    pub use crate::gate::{self, Call, Tool};
     pub use crate::shim::by_value::*;
     pub use crate::types::{ComplexDouble, ComplexFloat, LongDouble, SessionConfig, Team, TeamConfig, W128, word};
 }

@@ -8,18 +8,56 @@ use crate::types::{ComplexDouble, ComplexFloat, LongDouble};
 /// Functions of `shim/by_value.c`, named by entries only: they take what Rust has no type for, and call the `pellucid_imp_`
 /// and `pellucid_probe_` functions with its address. Their true signatures are in C.
 pub mod by_value {
+    use crate::gate::Tool;
+    use crate::types::LongDouble;
+    use pellucid_core::context::Ctx;
+    use std::ffi::c_int;
+
     unsafe extern "C" {
         #![allow(missing_docs)]
         pub fn pellucid_c_imp_shmem_longdouble_p();
         pub fn pellucid_c_probe_shmem_longdouble_p();
+        pub fn pellucid_c_guest_shmem_longdouble_p();
         pub fn pellucid_c_imp_shmem_ctx_longdouble_p();
         pub fn pellucid_c_probe_shmem_ctx_longdouble_p();
+        pub fn pellucid_c_guest_shmem_ctx_longdouble_p();
         pub fn pellucid_c_imp_shmem_longdouble_g();
         pub fn pellucid_c_probe_shmem_longdouble_g();
+        pub fn pellucid_c_guest_shmem_longdouble_g();
         pub fn pellucid_c_imp_shmem_ctx_longdouble_g();
         pub fn pellucid_c_probe_shmem_ctx_longdouble_g();
+        pub fn pellucid_c_guest_shmem_ctx_longdouble_g();
         pub fn pellucid_c_imp_shmem_pcontrol();
         pub fn pellucid_c_probe_shmem_pcontrol();
+        pub fn pellucid_c_guest_shmem_pcontrol();
+
+        pub fn pellucid_through_shmem_longdouble_p(
+            tool: Tool,
+            dest: *mut LongDouble,
+            value: *const LongDouble,
+            pe: c_int,
+        );
+        pub fn pellucid_through_shmem_ctx_longdouble_p(
+            tool: Tool,
+            ctx: Ctx,
+            dest: *mut LongDouble,
+            value: *const LongDouble,
+            pe: c_int,
+        );
+        pub fn pellucid_through_shmem_longdouble_g(
+            tool: Tool,
+            result: *mut LongDouble,
+            source: *const LongDouble,
+            pe: c_int,
+        );
+        pub fn pellucid_through_shmem_ctx_longdouble_g(
+            tool: Tool,
+            result: *mut LongDouble,
+            ctx: Ctx,
+            source: *const LongDouble,
+            pe: c_int,
+        );
+        pub fn pellucid_through_shmem_pcontrol(tool: Tool, level: c_int);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Who else defines `shmem_` routines in this process.
 //!
-//! A profiling tool defines a strong `shmem_X` and calls `pshmem_X` from it, linked in statically or loaded before this
-//! library. The application's calls then arrive at `pshmem_X`, and that is where they have to be recorded.
+//! A profiling tool defines a strong `shmem_X` and calls `pshmem_X` from it, or the `shmem_X` that `dlsym` finds next, linked
+//! in or loaded before this library. The application's calls then arrive where the tool goes on, and that is where they have
+//! to be recorded. Tools that this library loads itself ([`crate::stack`]) are none of these: it calls them.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
@@ -10,14 +11,7 @@ use std::ptr;
 use pellucid_profile::arm;
 use pellucid_profile::op::OPS;
 
-use crate::generated::addresses::BOUND;
-
-/// Address of a function, for comparison only.
-#[repr(transparent)]
-pub struct Address(pub *const ());
-
-// SAFETY: the pointer is never followed.
-unsafe impl Sync for Address {}
+use crate::generated::addresses::WAYS;
 
 unsafe extern "C" {
     // The linker defines these for every section whose name is a C identifier.
@@ -35,8 +29,8 @@ const SYMBOL_ENTRY: c_int = 1;
 /// Tells the profile which `shmem_` routines are not this library's. Returns how many there are.
 pub fn find() -> usize {
     let mut foreign = 0;
-    for (op, bound) in BOUND.iter().enumerate() {
-        let found = !is_own(bound.0) && is_definition(bound.0.cast(), OPS[op].name);
+    for (op, ways) in WAYS.iter().enumerate() {
+        let found = !is_own(ways.bound.0) && is_definition(ways.bound.0.cast(), OPS[op].name);
         arm::set_foreign(op as u16, found);
         foreign += usize::from(found);
     }
@@ -44,7 +38,7 @@ pub fn find() -> usize {
 }
 
 /// Whether the address is one of this library's entries.
-fn is_own(address: *const ()) -> bool {
+pub fn is_own(address: *const ()) -> bool {
     let entries = &raw const ENTRY_START..&raw const ENTRY_STOP;
     entries.contains(&address.cast())
 }

@@ -1,4 +1,4 @@
-//! A profiling tool that defines `shmem_X` moves the recording of X to `pshmem_X`, however it got into the process.
+//! A profiling tool that defines `shmem_X` has X recorded where it goes on, `pshmem_X` too, however it got into the process.
 
 mod common;
 
@@ -49,7 +49,10 @@ int main(void)
 "#;
 
 const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
-const AT_PSHMEM: &str = "p 0 1 g 1 0 x 2\n";
+/// At both: a tool goes on to either.
+const AT_PSHMEM: &str = "p 1 1 g 1 0 x 2\n";
+/// A tool in a shared object is taken into the row of tools: through the gate.
+const AT_THE_GATE: &str = "p 2 2 g 1 0 x 2\n";
 
 /// The symbol of a static of the profile: not exported, but to be found in the archive.
 fn symbol(name: &str) -> String {
@@ -122,7 +125,7 @@ fn dynamic_link() {
     };
     let plain = build("plain", &[]);
     assert_eq!(output(&plain, None), AT_SHMEM);
-    assert_eq!(output(&plain, Some(&preload)), AT_PSHMEM);
+    assert_eq!(output(&plain, Some(&preload)), AT_THE_GATE);
     let own = build("own", &[tool.to_str().unwrap()]);
     assert_eq!(output(&own, None), AT_PSHMEM);
     // The address of a function is then a jump in the program, which is no tool.

@@ -14,3 +14,4 @@ pub mod system;
 pub mod table;
 pub mod template;
 pub mod tree;
+pub mod wrappers;

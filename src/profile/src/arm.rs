@@ -1,32 +1,66 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`. Where the process has a foreign strong `shmem_X` (a profiling
-//! tool) that calls `pshmem_X`, the byte in `PARM` is set instead of the one in `ARM`: each application call is recorded
-//! once, whoever is in between.
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] to the probe around it,
+//! [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
+//!
+//! `PARM` is in use where the process has a foreign strong `shmem_X`, a profiling tool that was linked in or preloaded. Such
+//! a tool goes on to `pshmem_X`, or to the `shmem_X` that `dlsym(RTLD_NEXT)` gives it: both entries are armed, a call
+//! passes one of them, and is recorded once whoever is in between.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
 use crate::op::COUNT;
 
-/// Nonzero: calls that arrive through `shmem_X` are recorded.
-pub static ARM: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
+/// Calls go to the routine.
+pub const OFF: u8 = 0;
+/// Calls are recorded.
+pub const PROBE: u8 = 1;
+/// Calls go the longer way, which records them where the profile is on.
+pub const GATE: u8 = 2;
 
-/// Nonzero: calls that arrive through `pshmem_X` are recorded.
-pub static PARM: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
+/// What becomes of calls that arrive through `shmem_X`.
+pub static ARM: [AtomicU8; COUNT] = [const { AtomicU8::new(OFF) }; COUNT];
+
+/// What becomes of calls that arrive through `pshmem_X`.
+pub static PARM: [AtomicU8; COUNT] = [const { AtomicU8::new(OFF) }; COUNT];
+
+/// Who wants the calls of an operation to pass the gate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Guest {
+    /// A stacked tool.
+    Tool = 1,
+    /// A callback.
+    Callback = 2,
+}
 
 static FOREIGN: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
+static GUESTS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 static LEVEL: AtomicI32 = AtomicI32::new(0);
 
-/// Tells whether `shmem_X` of this operation is defined by someone else. Takes effect with the next [`set_level`].
+/// Tells whether `shmem_X` of this operation is defined by someone else.
 pub fn set_foreign(op: u16, foreign: bool) {
     if let Some(flag) = FOREIGN.get(usize::from(op)) {
-        flag.store(foreign, Relaxed);
+        flag.store(foreign, SeqCst);
+        apply(usize::from(op));
     }
 }
 
 /// Whether `shmem_X` of this operation was said to be defined by someone else.
 pub fn is_foreign(op: u16) -> bool {
     FOREIGN.get(usize::from(op)).is_some_and(|flag| flag.load(Relaxed))
+}
+
+/// Sends the calls of an operation through the gate, or no longer.
+pub fn set_guest(op: u16, guest: Guest, wants: bool) {
+    if let Some(guests) = GUESTS.get(usize::from(op)) {
+        if wants {
+            guests.fetch_or(guest as u8, SeqCst);
+        } else {
+            guests.fetch_and(!(guest as u8), SeqCst);
+        }
+        apply(usize::from(op));
+    }
 }
 
 /// The profiling level in force: 0 or less is off.
@@ -36,12 +70,30 @@ pub fn level() -> i32 {
 
 /// Arms or disarms every entry point. Calls that are already inside a routine finish as they began.
 pub fn set_level(level: i32) {
-    LEVEL.store(level, Relaxed);
-    let on = level > 0;
-    for op in 0..COUNT {
-        let foreign = FOREIGN[op].load(Relaxed);
-        ARM[op].store(u8::from(on && !foreign), Relaxed);
-        PARM[op].store(u8::from(on && foreign), Relaxed);
+    LEVEL.store(level, SeqCst);
+    (0..COUNT).for_each(apply);
+}
+
+/// The flags of `shmem_X` and `pshmem_X` as everyone wants them now.
+fn wanted(op: usize) -> (u8, u8) {
+    let flag = match (GUESTS[op].load(SeqCst), LEVEL.load(SeqCst) > 0) {
+        (0, false) => OFF,
+        (0, true) => PROBE,
+        _ => GATE,
+    };
+    (flag, if FOREIGN[op].load(SeqCst) { flag } else { OFF })
+}
+
+/// Puts what is wanted of an operation into its flags. Threads may do so at once: who stored something else than is wanted
+/// by then stores again.
+fn apply(op: usize) {
+    loop {
+        let flags = wanted(op);
+        ARM[op].store(flags.0, SeqCst);
+        PARM[op].store(flags.1, SeqCst);
+        if wanted(op) == flags {
+            return;
+        }
     }
 }
 
@@ -50,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_operation_is_armed_at_exactly_one_entry() {
+    fn every_operation_is_armed_where_its_calls_arrive() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let (own, foreign) = (0, 1);
         set_foreign(foreign, true);
@@ -61,7 +113,7 @@ mod tests {
             assert_eq!(level(), on);
             for op in 0..COUNT {
                 let armed = (ARM[op].load(Relaxed), PARM[op].load(Relaxed));
-                assert_eq!(armed, if op == usize::from(foreign) { (0, 1) } else { (1, 0) });
+                assert_eq!(armed, if op == usize::from(foreign) { (1, 1) } else { (1, 0) });
             }
         }
         for off in [0, -1, i32::MIN] {
@@ -69,5 +121,30 @@ mod tests {
             assert!(ARM.iter().chain(&PARM).all(|flag| flag.load(Relaxed) == 0));
         }
         set_foreign(foreign, false);
+    }
+
+    #[test]
+    fn guests_send_calls_through_the_gate_at_any_level() {
+        let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let flags = |op: u16| (ARM[usize::from(op)].load(Relaxed), PARM[usize::from(op)].load(Relaxed));
+        set_foreign(3, true);
+        for guest in [Guest::Tool, Guest::Callback] {
+            set_guest(2, guest, true);
+            set_guest(3, guest, true);
+        }
+        set_guest(COUNT as u16, Guest::Tool, true);
+        for level in [0, 1, 0] {
+            set_level(level);
+            assert_eq!((flags(2), flags(3)), ((GATE, OFF), (GATE, GATE)));
+        }
+        set_guest(2, Guest::Tool, false);
+        assert_eq!(flags(2), (GATE, OFF));
+        set_guest(2, Guest::Callback, false);
+        assert_eq!(flags(2), (OFF, OFF));
+        for guest in [Guest::Tool, Guest::Callback] {
+            set_guest(3, guest, false);
+        }
+        set_foreign(3, false);
+        assert_eq!(flags(3), (OFF, OFF));
     }
 }

@@ -157,7 +157,8 @@ fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cel
     });
 }
 
-fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
+/// One operation of one thread; `None` where it was never called.
+pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
     let get = |word: &AtomicU64| word.load(Relaxed);
     let row_table = op::get(op)?;
     let mut routine = Routine::new("", row_table.class);

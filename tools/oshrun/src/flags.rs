@@ -21,6 +21,10 @@ pub enum Id {
     ProfileDir,
     /// Argument checks.
     Check,
+    /// A tool to load.
+    Tool,
+    /// Go on without tools that cannot be loaded.
+    ToolOptional,
     /// Help text.
     Help,
     /// Version.
@@ -105,6 +109,19 @@ pub const FLAGS: &[Flag] = &[
         names: &["--check"],
         value: Value::None,
         help: "check more arguments, at some cost (sets SHMEM_DEBUG)",
+    },
+    Flag {
+        id: Id::Tool,
+        names: &["--tool"],
+        value: Value::Required("FILE"),
+        help: "load a PSHMEM tool, a shared object, into every PE; several times: each one's pshmem_\n\
+               calls go to the next one's shmem_ routines (sets SHMEM_TOOLS)",
+    },
+    Flag {
+        id: Id::ToolOptional,
+        names: &["--tool-optional"],
+        value: Value::None,
+        help: "go on without a tool that cannot be loaded (sets SHMEM_TOOLS_OPTIONAL)",
     },
     Flag { id: Id::Help, names: &["-h", "--help"], value: Value::None, help: "print this text" },
     Flag { id: Id::Version, names: &["--version"], value: Value::None, help: "print the version" },

@@ -15,6 +15,7 @@ use crate::sys::epoll::Epoll;
 use crate::sys::limit::{self, Limit};
 use crate::sys::process;
 use crate::sys::signal::Set;
+use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
 use std::fmt::Display;
@@ -47,7 +48,8 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
     let file = program::locate(&options.program)
         .map_err(|error| Failure { status: error.status(), message: error.to_string() })?;
     let limit = raise_limit(options.pes)?;
-    let mut plan = Plan::new(options, file);
+    let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
+    let mut plan = Plan::new(options, file, tools);
     for name in &plan.unset {
         eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
     }

@@ -3,7 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`flags`], [`options`], [`values`], [`help`] | the command line: one table, its parser, its text |
-//! | [`program`], [`cpus`], [`plan`] | what is run, where, with which environment |
+//! | [`program`], [`tools`], [`cpus`], [`plan`] | what is run, with which tools, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
@@ -31,6 +31,7 @@ mod sink;
 mod spawn;
 mod supervise;
 mod sys;
+mod tools;
 mod values;
 mod watchdog;
 

@@ -40,6 +40,10 @@ pub struct Options {
     pub profile_dir: Option<PathBuf>,
     /// `--check`.
     pub check: bool,
+    /// `--tool`, in the order given.
+    pub tools: Vec<PathBuf>,
+    /// `--tool-optional`.
+    pub tool_optional: bool,
     /// The program, as given.
     pub program: OsString,
     /// Its arguments.
@@ -112,6 +116,8 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         profile: Profile::Silent,
         profile_dir: None,
         check: false,
+        tools: Vec::new(),
+        tool_optional: false,
         program: OsString::new(),
         args: Vec::new(),
     };
@@ -180,6 +186,8 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Profile => options.profile = values::profile(value)?,
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
         Id::Check => options.check = true,
+        Id::Tool => options.tools.push(values::tool(value)?),
+        Id::ToolOptional => options.tool_optional = true,
         Id::Help | Id::Version => {}
     }
     Ok(())

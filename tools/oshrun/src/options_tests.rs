@@ -57,6 +57,13 @@ fn values() {
     assert_eq!(options.timeout, Some(Duration::from_millis(1500)));
     assert_eq!(options.heap, Some(("1.5g".into(), 3 << 29)));
     assert_eq!(options.bind, Some(Bind::None));
+    let options = run(&["--tool", "b.so", "--tool-optional", "--tool=./a.so", "p"]);
+    assert_eq!(options.tools, [PathBuf::from("b.so"), PathBuf::from("./a.so")]);
+    assert!(options.tool_optional);
+    assert_eq!(
+        error(&["--tool", "a:b", "p"]),
+        "option --tool: \"a:b\": a name with a colon cannot be passed on in SHMEM_TOOLS"
+    );
 }
 
 #[test]

@@ -24,8 +24,8 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The plan for these options, with `file` as the program that was found.
-    pub fn new(options: &Options, file: PathBuf) -> Self {
+    /// The plan for these options, with `file` as the program and `tools` as the tools that were found.
+    pub fn new(options: &Options, file: PathBuf, tools: Option<OsString>) -> Self {
         let mut environment = Vec::new();
         let mut unset = Vec::new();
         let mut set = |name: &OsStr, value: OsString| environment.push((name.to_os_string(), value));
@@ -45,6 +45,12 @@ impl Plan {
         }
         if options.check {
             set(OsStr::new("SHMEM_DEBUG"), "1".into());
+        }
+        if let Some(tools) = tools {
+            set(OsStr::new("SHMEM_TOOLS"), tools);
+        }
+        if options.tool_optional {
+            set(OsStr::new("SHMEM_TOOLS_OPTIONAL"), "1".into());
         }
         set(OsStr::new("PELLUCID_NPES"), options.pes.to_string().into());
         set(OsStr::new("PMI_SIZE"), options.pes.to_string().into());
@@ -82,7 +88,8 @@ mod tests {
             panic!("{args:?}");
         };
         let text = |text: OsString| text.into_string().unwrap();
-        Plan::new(&options, "p".into()).environment.into_iter().map(|(n, v)| (text(n), text(v))).collect()
+        let tools = crate::tools::list(&options).unwrap();
+        Plan::new(&options, "p".into(), tools).environment.into_iter().map(|(n, v)| (text(n), text(v))).collect()
     }
 
     #[test]
@@ -94,6 +101,8 @@ mod tests {
             (&["--profile"], "SHMEM_PROFILE", "1"),
             (&["--profile", "off"], "SHMEM_PROFILE", "0"),
             (&["--check"], "SHMEM_DEBUG", "1"),
+            (&["--tool", "a.so", "--tool=b.so"], "SHMEM_TOOLS", "a.so:b.so"),
+            (&["--tool-optional"], "SHMEM_TOOLS_OPTIONAL", "1"),
             (&["-x", "A=b"], "A", "b"),
         ] {
             assert!(environment(args).contains(&(name.into(), value.into())), "{args:?}");

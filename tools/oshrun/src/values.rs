@@ -82,6 +82,15 @@ pub fn path(value: &OsStr) -> Result<PathBuf, String> {
     if value.is_empty() { Err("expected the name of a directory".into()) } else { Ok(PathBuf::from(value)) }
 }
 
+/// `--tool`.
+pub fn tool(value: &OsStr) -> Result<PathBuf, String> {
+    match value.as_bytes() {
+        [] => Err("expected the name of a shared object".into()),
+        name if name.contains(&b':') => Err("a name with a colon cannot be passed on in SHMEM_TOOLS".into()),
+        _ => Ok(PathBuf::from(value)),
+    }
+}
+
 fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "not valid text".to_string())
 }

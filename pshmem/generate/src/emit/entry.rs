@@ -93,11 +93,38 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
     let uses_map = [&call, &peer].iter().any(|text| text.contains("(m, ") || text.contains("(m)"));
     let map = if uses_map { "|m| " } else { "" };
     let failed = if row.failed.is_empty() { String::new() } else { format!(", failed |r| {}", row.failed) };
-    let (kind, prefix) = if through_c { ("exported ", "pellucid_") } else { ("", "") };
-    let kind = if row.ret == "noreturn" { "never " } else { kind };
+    let (kind, prefix) = match through_c {
+        true => (format!("exported pellucid_through_{name}, "), "pellucid_"),
+        false => (String::new(), ""),
+    };
+    let kind = if row.ret == "noreturn" { "never ".to_owned() } else { kind };
     format!(
-        "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {op}, {}, ({params}){ret}, \
-         {map}[{peer}, {addr}, {bytes}] {call}{failed});\n",
-        routine.timing()
+        "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}guest_{name}, {op}, {}, ({params}){ret}, \
+         {map}[{peer}, {addr}, {bytes}] {call}, args [{}]{failed});\n",
+        routine.timing(),
+        arguments(routine),
+    )
+}
+
+/// What a callback is told beyond peer and bytes: local and remote address, context and team, as numbers.
+fn arguments(routine: &Routine) -> String {
+    let pointer = |names: &[&str]| {
+        let found = routine.params.iter().find(|param| param.pointer && names.contains(&param.name.as_str()));
+        found.map_or("0".to_owned(), |param| format!("{}.addr()", param.name))
+    };
+    let handle = |base: &str| {
+        let found = routine.params.iter().find(|param| !param.pointer && param.base == base);
+        found.map(|param| format!("word({})", param.name))
+    };
+    let ctx = match handle("shmem_ctx_t") {
+        Some(ctx) => ctx,
+        None if routine.row.call.contains("CTX") => format!("word({})", routine.expression("CTX")),
+        None => "0".to_owned(),
+    };
+    format!(
+        "{}, {}, {ctx}, {}",
+        pointer(&["dest", "ptr", "ivar", "ivars", "lock", "sig_addr", "addr"]),
+        pointer(&["source"]),
+        handle("shmem_team_t").unwrap_or("0".to_owned()),
     )
 }

@@ -1,13 +1,16 @@
 //! The names that the library shows, for the linker (`export.map`) and for objcopy (`export.list`).
 
+use super::extensions::FUNCTIONS;
 use super::{BY, File};
 use crate::expand::Expanded;
 
 /// Both lists.
 pub fn files(groups: &[Expanded]) -> Vec<File> {
     let routines = || groups.iter().flat_map(|group| &group.routines);
-    let names: Vec<_> =
-        routines().map(|routine| &routine.name).chain(routines().map(|routine| &routine.profiling_name)).collect();
+    let names = routines()
+        .map(|routine| routine.name.as_str())
+        .chain(routines().map(|routine| routine.profiling_name.as_str()));
+    let names: Vec<_> = names.chain(FUNCTIONS.iter().copied()).collect();
     let mut map = format!("/* {BY} */\n{{\n  global:\n");
     let mut list = format!("# {BY}\n");
     for name in names {

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use super::extensions::SHMEMX;
 use super::{BY, File, generic, overload};
 use crate::constants::SECTIONS;
 use crate::expand::{Expanded, Routine};
@@ -147,20 +148,4 @@ const PSHMEM_HEAD: &str = r#"/*
 #define PELLUCID_PSHMEM_H
 
 #include "shmem.h"
-"#;
-
-const SHMEMX: &str = r#"/*
- * Extensions of Pellucid to OpenSHMEM.
- */
-#ifndef PELLUCID_SHMEMX_H
-#define PELLUCID_SHMEMX_H
-
-#include "shmem.h"
-
-/* Levels of shmem_pcontrol (10.1.1) */
-#define SHMEMX_PCONTROL_OFF 0
-#define SHMEMX_PCONTROL_DEFAULT 1
-#define SHMEMX_PCONTROL_FLUSH 2
-
-#endif /* PELLUCID_SHMEMX_H */
 "#;

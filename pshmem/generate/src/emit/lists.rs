@@ -29,23 +29,42 @@ pub fn constants() -> File {
     File { path: entry::path("constants"), text }
 }
 
-/// `pshmem/src/generated/addresses.rs`: where each `shmem_X` of the running process is.
+/// `pshmem/src/generated/addresses.rs`: the functions of each operation.
 pub fn addresses(groups: &[Expanded]) -> File {
-    let names: Vec<_> = groups.iter().flat_map(|group| &group.routines).map(|routine| &routine.name).collect();
+    let routines = || groups.iter().flat_map(|group| group.routines.iter().map(move |routine| (group, routine)));
     let mut text = format!(
-        "// {BY}\n//! What each `shmem_X` is bound to in the running process, by operation id.\n\n\
-         use pellucid_profile::op::COUNT;\n\nuse crate::tool::Address;\n\nunsafe extern \"C\" {{\n"
+        "// {BY}\n//! The functions of each operation, by operation id.\n\n\
+         use pellucid_profile::op::COUNT;\n\nuse crate::gate::{{Address, Ways}};\n\nunsafe extern \"C\" {{\n"
     );
-    for name in &names {
-        writeln!(text, "    fn {name}();").expect("writing to a string");
+    for (_, routine) in routines() {
+        writeln!(text, "    fn {}();", routine.name).expect("writing to a string");
     }
     text.push_str(
-        "}\n\n/// A tool's function where the process has one, else the library's own.\n\
-         pub static BOUND: [Address; COUNT] = [\n",
+        "}\n\n/// What each `shmem_X` is bound to in the running process, and where its calls can go.\n\
+         pub static WAYS: [Ways; COUNT] = [\n",
     );
-    for name in &names {
-        writeln!(text, "    Address({name} as *const ()),").expect("writing to a string");
+    for (group, routine) in routines() {
+        let name = &routine.name;
+        let (place, prefix) = match routine.needs_shim() || routine.variadic {
+            true => ("crate::shim::by_value".to_owned(), "pellucid_c_"),
+            false => (format!("super::{}", group.group.name), ""),
+        };
+        let (imp, guest) = (format!("{place}::{prefix}imp_{name}"), format!("{place}::{prefix}guest_{name}"));
+        writeln!(
+            text,
+            "    Ways {{ bound: Address({name} as *const ()), entry: Address({group}::{name} as *const ()), \
+             shifted: Address({group}::{twin} as *const ()), imp: Address({imp} as *const ()), \
+             guest: Address({guest} as *const ()) }},",
+            group = format!("super::{}", group.group.name),
+            twin = routine.profiling_name,
+        )
+        .expect("writing to a string");
     }
+    text.push_str(
+        "];\n\n/// Operations whose further arguments only a jump passes on.\npub const VARIADIC: &[u16] = &[",
+    );
+    let variadic = routines().enumerate().filter(|(_, (_, routine))| routine.variadic).map(|(op, _)| op.to_string());
+    text.push_str(&variadic.collect::<Vec<_>>().join(", "));
     text.push_str("];\n");
     File { path: entry::path("addresses"), text }
 }

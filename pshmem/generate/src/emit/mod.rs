@@ -2,6 +2,7 @@
 
 mod entry;
 mod export;
+mod extensions;
 pub mod generic;
 mod header;
 mod lists;

@@ -43,6 +43,18 @@ pub const TABLE: &[Var] = &[
         default: "auto",
         help: "algorithms by collective, e.g. barrier:dissemination,reduce:tree; auto chooses by size and PEs",
     },
+    Var {
+        name: "TOOLS",
+        sma: false,
+        default: "",
+        help: "PSHMEM tools to load, a.so:b.so, each one's pshmem_ calls going to the next; oshrun --tool sets it",
+    },
+    Var {
+        name: "TOOLS_OPTIONAL",
+        sma: false,
+        default: "",
+        help: "1: go on without a tool that cannot be loaded; oshrun --tool-optional sets it",
+    },
 ];
 
 /// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was found.

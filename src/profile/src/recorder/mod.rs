@@ -9,6 +9,7 @@ mod attach;
 mod claim;
 mod cold;
 mod hot;
+mod read;
 mod tls;
 
 #[cfg(test)]
@@ -16,3 +17,4 @@ pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
 pub use hot::{Stamp, error, record, sampled, sized, timed};
+pub use read::read;

@@ -1,0 +1,27 @@
+/* What the gate keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
+#include <stdbool.h>
+
+struct pellucid_gate_thread {
+    const void *site; /* where the call came from that is on its way through the gate */
+    int place;        /* whose code the thread is in */
+    bool past_tools;  /* whether that call has been with the tools */
+};
+
+__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread
+    pellucid_gate_thread;
+
+__attribute__((visibility("hidden"))) struct pellucid_gate_thread *pellucid_gate_thread_get(void);
+
+struct pellucid_gate_thread *pellucid_gate_thread_get(void)
+{
+    return &pellucid_gate_thread;
+}
+
+/* Before main and before the program's own constructors: puts tools in a row. In this file since
+ * the gate needs it, so that every link of the archive has it. */
+__attribute__((visibility("hidden"))) void pellucid_stack_start(int argc, char **argv, char **envp);
+
+__attribute__((constructor)) static void pellucid_start(int argc, char **argv, char **envp)
+{
+    pellucid_stack_start(argc, argv, envp);
+}

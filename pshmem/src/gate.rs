@@ -1,0 +1,287 @@
+//! The longer way of a call: past stacked tools and callbacks.
+//!
+//! An entry whose flag says [`pellucid_profile::arm::GATE`] jumps here with the operation in a scratch register and the
+//! arguments in place. [`gate`] asks [`choose`] where to go on and jumps there: mostly to the routine's `guest`, which has its
+//! arguments with their types and calls [`pass`].
+//!
+//! The profile is taken here, outermost: a call of the application is counted once and with all that tools add to it. What a
+//! tool does while it has such a call is no call of the application: it goes to the routines.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Release};
+
+use pellucid_profile::arm::{self, Guest};
+use pellucid_profile::op::{COUNT, OPS, Timing};
+use pellucid_profile::recorder;
+
+use crate::callbacks::{self, Entered};
+use crate::generated::addresses::{VARIADIC, WAYS};
+
+/// Address of a function.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Address(pub *const ());
+
+// SAFETY: the address of code, which stays; only `transmute` makes something to be called of it.
+unsafe impl Sync for Address {}
+
+/// The functions of an operation.
+pub struct Ways {
+    /// What `shmem_X` means in the running process: a linked or preloaded tool's function where there is one.
+    pub bound: Address,
+    /// This library's `shmem_X`.
+    pub entry: Address,
+    /// `pshmem_X`.
+    pub shifted: Address,
+    /// The routine.
+    pub imp: Address,
+    /// Takes a call past tools and callbacks.
+    pub guest: Address,
+}
+
+/// A tool's `shmem_X`. Each routine gives it its type back before it calls it.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct Tool(unsafe extern "C" fn());
+
+/// What is known of a call on its way.
+pub struct Call {
+    /// The operation.
+    pub op: u16,
+    /// World PE, or -1.
+    pub peer: i32,
+    /// The symmetric address, as the profile shows it.
+    pub addr: usize,
+    /// Payload.
+    pub bytes: usize,
+    /// The argument `dest`, or what stands for it; 0 where there is none.
+    pub dest: usize,
+    /// The argument `source`; 0 where there is none.
+    pub source: usize,
+    /// Context handle; 0 where there is none.
+    pub ctx: usize,
+    /// Team handle; 0 where there is none.
+    pub team: usize,
+}
+
+impl Call {
+    /// A call of `op` with (peer, address, bytes) and (dest, source, context, team).
+    #[inline]
+    pub fn new(
+        op: u16,
+        (peer, addr, bytes): (i32, usize, usize),
+        (dest, source, ctx, team): (usize, usize, usize, usize),
+    ) -> Call {
+        Call { op, peer, addr, bytes, dest, source, ctx, team }
+    }
+}
+
+/// Whose code a thread is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Place {
+    /// The application's, or a tool's that nobody called from here.
+    Outside = 0,
+    /// That of a stacked tool, which has a call of the application.
+    Tool = 1,
+    /// A callback's.
+    Callback = 2,
+}
+
+/// `struct pellucid_gate_thread` of `shim/thread.c`.
+#[repr(C)]
+struct Thread {
+    site: usize,
+    place: Place,
+    /// Whether the call has been with the tools.
+    past_tools: bool,
+}
+
+unsafe extern "C" {
+    fn pellucid_gate_thread_get() -> *mut Thread;
+}
+
+/// Where the calling thread is.
+pub fn place() -> Place {
+    // SAFETY: the calling thread's own variable, which begins as zero: outside.
+    unsafe { (*pellucid_gate_thread_get()).place }
+}
+
+/// Runs `f` at a place.
+pub fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
+    // SAFETY: as in `place`; the pointer is good for the life of the thread, nothing else holds a reference.
+    let before = unsafe { std::mem::replace(&mut (*pellucid_gate_thread_get()).place, place) };
+    let result = f();
+    // SAFETY: as above.
+    unsafe { (*pellucid_gate_thread_get()).place = before };
+    result
+}
+
+/// The first stacked tool's function, by operation.
+static TOOLS: [AtomicPtr<()>; COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
+
+/// Operations whose first tool was there before: its calls come out at `pshmem_X`.
+static ADOPTED: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
+
+/// Has calls of an operation go to a tool.
+pub fn set_tool(op: u16, function: *const (), adopted: bool) {
+    ADOPTED[usize::from(op)].store(adopted, Release);
+    TOOLS[usize::from(op)].store(function.cast_mut(), Release);
+    arm::set_guest(op, Guest::Tool, true);
+}
+
+fn tool(op: u16) -> Option<Tool> {
+    let function = TOOLS[usize::from(op)].load(Acquire);
+    // SAFETY: a pointer and an optional function pointer are alike; it is null or was given to `set_tool`, a function.
+    unsafe { std::mem::transmute::<*mut (), Option<Tool>>(function) }
+}
+
+/// Added to the operation by `pshmem_X`.
+pub const SHIFTED: u32 = 1 << 16;
+
+/// Where a call goes that came to the gate from `site`. Keeps what [`pass`] has to know.
+extern "C" fn choose(word: u32, site: usize) -> *const () {
+    let op = word as u16;
+    let ways = &WAYS[usize::from(op)];
+    if place() == Place::Tool {
+        return ways.imp.0;
+    }
+    let past_tools = word & SHIFTED != 0 && ADOPTED[usize::from(op)].load(Acquire);
+    if !past_tools
+        && VARIADIC.contains(&op)
+        && let Some(tool) = tool(op)
+    {
+        // Nobody could pass the arguments on: so the tool gets the call as it is, and no callback hears of it.
+        if arm::level() > 0 {
+            recorder::sampled(op, -1, 0, 0, || ());
+        }
+        return tool.0 as *const ();
+    }
+    // SAFETY: as in `place`.
+    unsafe {
+        let thread = pellucid_gate_thread_get();
+        (*thread).site = site;
+        (*thread).past_tools = past_tools;
+    }
+    ways.guest.0
+}
+
+/// Takes a call past callbacks, profile and tools. `go` makes it, by the tool it is given or by the routine, and tells
+/// whether its result is an error; it is called exactly once.
+pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
+    // SAFETY: as in `place`.
+    let (site, place, past_tools) = unsafe {
+        let thread = pellucid_gate_thread_get();
+        ((*thread).site, (*thread).place, (*thread).past_tools)
+    };
+    // A callback that calls is not called back.
+    let mut entered = Entered::nobody();
+    if place != Place::Callback {
+        callbacks::enter(call, site, &mut entered);
+    }
+    let tool = if past_tools { None } else { tool(call.op) };
+    let mut body = || if tool.is_some() { at(Place::Tool, || go(tool)) } else { go(None) };
+    let Call { op, peer, addr, bytes, .. } = *call;
+    let failed = if arm::level() <= 0 {
+        body()
+    } else {
+        let failed = match OPS[usize::from(op)].timing {
+            Timing::Sampled => recorder::sampled(op, peer, addr, bytes, body),
+            Timing::Sized => recorder::sized(op, peer, addr, bytes, body),
+            Timing::Timed => recorder::timed(op, peer, addr, bytes, body),
+        };
+        if failed {
+            recorder::error(op);
+        }
+        failed
+    };
+    callbacks::exit(call, site, &entered, failed);
+}
+
+/// Where armed entries jump. Asks [`choose`] and jumps on, with every argument as it came, in registers and on the stack.
+///
+/// # Safety
+/// Not to be called: entries jump here.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+pub unsafe extern "C" fn gate() {
+    core::arch::naked_asm!(
+        "sub rsp, 0xb8",
+        "movaps [rsp], xmm0",
+        "movaps [rsp + 0x10], xmm1",
+        "movaps [rsp + 0x20], xmm2",
+        "movaps [rsp + 0x30], xmm3",
+        "movaps [rsp + 0x40], xmm4",
+        "movaps [rsp + 0x50], xmm5",
+        "movaps [rsp + 0x60], xmm6",
+        "movaps [rsp + 0x70], xmm7",
+        "mov [rsp + 0x80], rdi",
+        "mov [rsp + 0x88], rsi",
+        "mov [rsp + 0x90], rdx",
+        "mov [rsp + 0x98], rcx",
+        "mov [rsp + 0xa0], r8",
+        "mov [rsp + 0xa8], r9",
+        // Number of vector registers of a variable argument list.
+        "mov [rsp + 0xb0], rax",
+        "mov edi, r11d",
+        "mov rsi, [rsp + 0xb8]",
+        "call {choose}",
+        "mov r11, rax",
+        "movaps xmm0, [rsp]",
+        "movaps xmm1, [rsp + 0x10]",
+        "movaps xmm2, [rsp + 0x20]",
+        "movaps xmm3, [rsp + 0x30]",
+        "movaps xmm4, [rsp + 0x40]",
+        "movaps xmm5, [rsp + 0x50]",
+        "movaps xmm6, [rsp + 0x60]",
+        "movaps xmm7, [rsp + 0x70]",
+        "mov rdi, [rsp + 0x80]",
+        "mov rsi, [rsp + 0x88]",
+        "mov rdx, [rsp + 0x90]",
+        "mov rcx, [rsp + 0x98]",
+        "mov r8, [rsp + 0xa0]",
+        "mov r9, [rsp + 0xa8]",
+        "mov rax, [rsp + 0xb0]",
+        "add rsp, 0xb8",
+        "jmp r11",
+        choose = sym choose,
+    )
+}
+
+/// As above.
+///
+/// # Safety
+/// Not to be called: entries jump here.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+pub unsafe extern "C" fn gate() {
+    core::arch::naked_asm!(
+        "stp x29, x30, [sp, #-224]!",
+        "mov x29, sp",
+        "stp x0, x1, [sp, #16]",
+        "stp x2, x3, [sp, #32]",
+        "stp x4, x5, [sp, #48]",
+        "stp x6, x7, [sp, #64]",
+        "str x8, [sp, #80]",
+        "stp q0, q1, [sp, #96]",
+        "stp q2, q3, [sp, #128]",
+        "stp q4, q5, [sp, #160]",
+        "stp q6, q7, [sp, #192]",
+        "mov w0, w16",
+        "mov x1, x30",
+        "bl {choose}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x2, x3, [sp, #32]",
+        "ldp x4, x5, [sp, #48]",
+        "ldp x6, x7, [sp, #64]",
+        "ldr x8, [sp, #80]",
+        "ldp q0, q1, [sp, #96]",
+        "ldp q2, q3, [sp, #128]",
+        "ldp q4, q5, [sp, #160]",
+        "ldp q6, q7, [sp, #192]",
+        "ldp x29, x30, [sp], #224",
+        "br x16",
+        choose = sym choose,
+    )
+}

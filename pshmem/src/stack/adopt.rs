@@ -1,0 +1,52 @@
+//! Tools that are there already: preloaded, or shared objects that the program is linked to.
+//!
+//! They come first in the row. The program's references to what they define are brought back to this library's `shmem_X`, so
+//! that their calls are seen as those of every other tool: the program's outermost and once, the tool's own not at all. A
+//! tool that is compiled into the executable cannot be taken along, its calls are bound (see [`crate::tool`]).
+#![allow(unsafe_code)]
+
+use super::objects::{self, Object};
+use super::{Tool, functions, load, lookup, relocate};
+use crate::generated::addresses::WAYS;
+use crate::tool::is_own;
+
+/// Those tools, in the order of loading.
+pub fn all() -> Vec<Tool> {
+    // As good as always there are none.
+    if WAYS.iter().all(|ways| is_own(ways.bound.0)) || !load::has_loader() {
+        return Vec::new();
+    }
+    let objects = objects::all();
+    let is_library = |object: &Object| object.contains(WAYS[0].entry.0 as usize);
+    match objects.first() {
+        Some(program) if !is_library(program) => {}
+        _ => return Vec::new(),
+    }
+    objects[1..].iter().filter(|object| !is_library(object)).filter_map(tool).collect()
+}
+
+/// The object as a tool, if it defines any routine.
+fn tool(object: &Object) -> Option<Tool> {
+    let handle = load::opened(object.name()?)?;
+    // Another copy of this library is none.
+    if object.contains(load::symbol(handle, "pshmem_init")) {
+        return None;
+    }
+    let objects = vec![object.clone()];
+    let functions = functions(handle, &objects);
+    functions.iter().any(|&function| function != 0).then_some(Tool { handle, objects, functions, adopted: true })
+}
+
+/// Brings the references of everybody else to routines of these tools back to this library.
+pub fn redirect(tools: &[Tool]) {
+    let adopted = |op: usize| tools.iter().any(|tool| tool.adopted && tool.functions[op] != 0);
+    let is_tool = |object: &Object| tools.iter().flat_map(|tool| &tool.objects).any(|other| other.is(object));
+    for object in objects::all() {
+        if object.contains(WAYS[0].entry.0 as usize) || is_tool(&object) {
+            continue;
+        }
+        relocate::rewrite(&object, |name| {
+            lookup::find(name).filter(|&op| adopted(op)).map(|op| WAYS[op].entry.0 as usize)
+        });
+    }
+}

@@ -1,0 +1,131 @@
+//! What names mean in a tool, for its relocations and for its own look-ups with `dlsym`.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+
+use pellucid_profile::op::OPS;
+
+use super::{TOOLS, Tool, load, next, own};
+use crate::tool::is_own;
+
+/// Operations by name, sorted.
+fn names() -> &'static [(&'static str, usize)] {
+    static NAMES: OnceLock<Vec<(&'static str, usize)>> = OnceLock::new();
+    NAMES.get_or_init(|| {
+        let mut names: Vec<_> = OPS.iter().enumerate().map(|(op, row)| (row.name, op)).collect();
+        names.sort_unstable();
+        names
+    })
+}
+
+/// The operation of a routine.
+pub fn find(name: &str) -> Option<usize> {
+    names().binary_search_by_key(&name, |(name, _)| name).ok().map(|at| names()[at].1)
+}
+
+/// What a name in a tool's relocations is to mean; `None`: what it meant before.
+pub fn reference(tools: &[Tool], tool: usize, name: &str) -> Option<usize> {
+    if name == "dlsym" {
+        return Some(tool_dlsym as *const () as usize);
+    }
+    if let Some(op) = find(name) {
+        return Some(own(tools, tool, op));
+    }
+    name.strip_prefix('p').and_then(find).map(|op| next(tools, tool, op))
+}
+
+/// What `dlsym` answers to a tool: `caller` is an address in it. 0: as usual.
+///
+/// `pshmem_X` from wherever, and `shmem_X` from `RTLD_NEXT`, is what comes next; `shmem_X` from `RTLD_DEFAULT` is the tool's
+/// own or what comes next; from a handle it is what is found there, unless that is this library's.
+extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: usize) -> usize {
+    let Some(tools) = TOOLS.get() else { return 0 };
+    let is_caller = |tool: &Tool| tool.objects.iter().any(|object| object.contains(caller));
+    let Some(tool) = tools.iter().position(is_caller) else { return 0 };
+    if name.is_null() {
+        return 0;
+    }
+    // SAFETY: dlsym takes a C string.
+    let Ok(name) = unsafe { CStr::from_ptr(name) }.to_str() else { return 0 };
+    if let Some(op) = name.strip_prefix('p').and_then(find) {
+        return next(tools, tool, op);
+    }
+    let Some(op) = find(name) else { return 0 };
+    match handle {
+        libc::RTLD_NEXT => next(tools, tool, op),
+        libc::RTLD_DEFAULT => own(tools, tool, op),
+        _ => match load::symbol(handle as usize, name) {
+            found if found != 0 && !is_own(found as *const ()) => found,
+            _ => next(tools, tool, op),
+        },
+    }
+}
+
+/// Stands in for `dlsym` in tools. It jumps to the C library's, which looks at where the call came from.
+///
+/// # Safety
+/// As `dlsym`.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn tool_dlsym() {
+    core::arch::naked_asm!(
+        "push rdi",
+        "push rsi",
+        "sub rsp, 8",
+        "mov rdx, [rsp + 24]",
+        "call {answer}",
+        "add rsp, 8",
+        "pop rsi",
+        "pop rdi",
+        "test rax, rax",
+        "jne 2f",
+        "jmp {usual}",
+        "2: ret",
+        answer = sym answer,
+        usual = sym usual_dlsym,
+    )
+}
+
+/// As above.
+///
+/// # Safety
+/// As `dlsym`.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+unsafe extern "C" fn tool_dlsym() {
+    core::arch::naked_asm!(
+        "stp x29, x30, [sp, #-32]!",
+        "stp x0, x1, [sp, #16]",
+        "mov x2, x30",
+        "bl {answer}",
+        "mov x16, x0",
+        "ldp x0, x1, [sp, #16]",
+        "ldp x29, x30, [sp], #32",
+        "cbz x16, 2f",
+        "mov x0, x16",
+        "ret",
+        "2: b {usual}",
+        answer = sym answer,
+        usual = sym usual_dlsym,
+    )
+}
+
+/// The C library's `dlsym`. A sibling call: the return address stays the tool's.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(naked)]
+unsafe extern "C" fn usual_dlsym() {
+    core::arch::naked_asm!("jmp [rip + {dlsym}]", dlsym = sym load::DLSYM)
+}
+
+/// As above.
+#[cfg(target_arch = "aarch64")]
+#[unsafe(naked)]
+unsafe extern "C" fn usual_dlsym() {
+    core::arch::naked_asm!(
+        "adrp x16, {dlsym}",
+        "ldr x16, [x16, :lo12:{dlsym}]",
+        "br x16",
+        dlsym = sym load::DLSYM,
+    )
+}

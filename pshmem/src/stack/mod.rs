@@ -1,0 +1,98 @@
+//! Tools in a row: `SHMEM_TOOLS=a.so:b.so`, each an ordinary PSHMEM tool, known only as a binary.
+//!
+//! Before the program's own code runs, each tool is loaded for itself (`load`), so that none takes the other's names. Then
+//! the references in each tool are rewritten (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has
+//! one, the last one's the routine itself; its `shmem_X` becomes its own, or else the next one's, since a tool's own calls are
+//! not the program's. What it looks up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of
+//! this library as ever, and the gate hands them to the first tool.
+//!
+//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`).
+//!
+//! Tools keep what they have otherwise: one C library, their constructors, their threads, their own dependencies.
+#![allow(unsafe_code)]
+
+mod adopt;
+mod guard;
+mod load;
+mod lookup;
+mod objects;
+mod relocate;
+
+use std::ffi::{c_char, c_int};
+use std::sync::OnceLock;
+
+use pellucid_profile::op::{COUNT, OPS};
+
+use crate::gate;
+use crate::generated::addresses::WAYS;
+use objects::Object;
+
+/// A tool that was loaded.
+struct Tool {
+    /// What `dlopen` gave.
+    handle: usize,
+    /// The shared object, and those that came with it.
+    objects: Vec<Object>,
+    /// Its `shmem_X`, by operation; 0 where it has none.
+    functions: Vec<usize>,
+    /// Whether it was in the process before this library looked.
+    adopted: bool,
+}
+
+static TOOLS: OnceLock<Vec<Tool>> = OnceLock::new();
+
+/// Tools in the row that were loaded for it.
+pub fn count() -> usize {
+    TOOLS.get().map_or(0, |tools| tools.iter().filter(|tool| !tool.adopted).count())
+}
+
+/// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine. Behind an adopted tool stands `pshmem_X`
+/// instead: objects that are loaded later call the tool without coming by here, and are counted there.
+fn next(tools: &[Tool], tool: usize, op: usize) -> usize {
+    let further = tools[tool + 1..].iter().map(|tool| tool.functions[op]).find(|&function| function != 0);
+    let end = if tools[tool].adopted { &WAYS[op].shifted } else { &WAYS[op].imp };
+    further.unwrap_or(end.0 as usize)
+}
+
+/// What `shmem_X` means in a tool: its own, or what comes next.
+fn own(tools: &[Tool], tool: usize, op: usize) -> usize {
+    match tools[tool].functions[op] {
+        0 => next(tools, tool, op),
+        function => function,
+    }
+}
+
+/// Puts the tools that there are in a row. Called once, by a constructor of this library.
+#[unsafe(no_mangle)]
+extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, envp: *const *const c_char) {
+    let mut tools = adopt::all();
+    tools.extend(load::all(argv, envp));
+    if tools.is_empty() {
+        return;
+    }
+    load::prepare();
+    let tools = TOOLS.get_or_init(|| tools);
+    for (index, tool) in tools.iter().enumerate() {
+        for object in &tool.objects {
+            relocate::rewrite(object, |name| lookup::reference(tools, index, name));
+        }
+    }
+    for op in 0..COUNT {
+        if let Some(first) = tools.iter().find(|tool| tool.functions[op] != 0) {
+            gate::set_tool(op as u16, first.functions[op] as *const (), first.adopted);
+        }
+    }
+    if tools.iter().any(|tool| tool.adopted) {
+        adopt::redirect(tools);
+    }
+}
+
+/// The functions of a tool, by operation.
+fn functions(handle: usize, objects: &[Object]) -> Vec<usize> {
+    let find = |op: &pellucid_profile::op::Op| {
+        let address = load::symbol(handle, op.name);
+        // What it finds in its dependencies may be this library's.
+        if objects.iter().any(|object| object.contains(address)) { address } else { 0 }
+    };
+    OPS.iter().map(find).collect()
+}

@@ -1,0 +1,34 @@
+/* Tools that cannot be used, one by one. */
+#define _GNU_SOURCE
+#include <pshmem.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifdef LACKS
+void there_is_no_such_routine(void);
+void shmem_barrier_all(void) { there_is_no_such_routine(); }
+#endif
+#ifdef CRASHES
+__attribute__((constructor)) static void begin(void) {
+    static volatile int *volatile nowhere;
+    *nowhere = 1;
+}
+#endif
+#ifdef OVERFLOWS
+static int deeper(volatile char *at) {
+    volatile char more[4096];
+    more[0] = *at;
+    if (more[0] == 2) return 0;
+    return deeper(more) + more[1];
+}
+__attribute__((constructor)) static void begin(void) {
+    volatile char at = 1;
+    deeper(&at);
+}
+#endif
+#ifdef ABORTS
+__attribute__((constructor)) static void begin(void) { abort(); }
+#endif
+#ifdef EXITS
+__attribute__((constructor)) static void begin(void) { exit(0); }
+#endif
