@@ -12,6 +12,7 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`trace`] | events of single calls, in files of their threads |
 //! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
@@ -32,3 +33,4 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+pub mod trace;

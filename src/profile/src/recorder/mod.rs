@@ -16,3 +16,6 @@ pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
 pub use hot::{Stamp, error, record, sampled, sized, timed};
+
+pub(crate) use attach::own_slot;
+pub(crate) use claim::slot_index;

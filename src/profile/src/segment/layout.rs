@@ -86,8 +86,8 @@ pub struct Header {
     pub start_realtime: AtomicU64,
     /// Process id of the creator.
     pub launcher_pid: AtomicU32,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU32,
+    /// Processes that had a loss in their trace to report: the first one speaks for all.
+    pub trace_reported: AtomicU32,
     /// Host of the creator.
     pub host: Text<64>,
     /// Program of the job.
