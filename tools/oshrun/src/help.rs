@@ -39,6 +39,7 @@ fn spelling(flag: &Flag) -> String {
     match flag.value {
         Value::None => names,
         Value::Required(value) => format!("{names} {value}"),
+        Value::Attached(value) => format!("{names}[={value}]"),
         Value::Optional(value) => format!("{names} [{value}]"),
     }
 }

@@ -11,9 +11,11 @@
 //! | `switch` | on and off; where the files are |
 //! | `room` | a file and its mapped, reserved part |
 //! | `writer` | encoding an event |
-//! | `read` | the reading side (feature `report`) |
+//! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
 
 pub mod format;
+#[cfg(feature = "report")]
+pub mod keep;
 #[cfg(feature = "report")]
 pub mod read;
 mod room;
