@@ -5,6 +5,7 @@ use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
+use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::{op, trace};
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -90,7 +91,7 @@ fn profile(start: &Start) -> bool {
         Ok(segment) => {
             tool::find();
             recorder::set_level(start.profile_level);
-            begin_trace(start, segment);
+            prepare(start, segment);
             recorder::mark(Mark::Initialized);
             true
         }
@@ -101,14 +102,16 @@ fn profile(start: &Start) -> bool {
     }
 }
 
-/// Prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.
-fn begin_trace(start: &Start, segment: RawFd) {
+/// Says where symmetric memory is, and prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.
+fn prepare(start: &Start, segment: RawFd) {
+    let map = runtime::map();
+    let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
+    recorder::memory(memory.heap, memory.data);
+    heap::watch(recorder::heap_in_use);
     let config = match &start.trace {
         Some((directory, bytes, on)) => trace::Config { directory: directory.clone(), bytes: *bytes, on: *on },
         None => return,
     };
-    let map = runtime::map();
-    let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     if let Err(error) = trace::attach(segment, start.pe as u32, &config, memory) {
         eprintln!("pellucid: PE {}: no trace: {error}", start.pe);
     }

@@ -21,6 +21,7 @@ pub mod routine;
 pub mod control;
 pub mod info;
 pub mod init;
+pub mod locking;
 pub mod shim;
 pub mod tool;
 pub mod types;

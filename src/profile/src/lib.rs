@@ -16,6 +16,7 @@
 //! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
+//! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
 //! This crate knows nothing of the runtime. Without features it depends on libc only.
 #![deny(unsafe_code)]
@@ -25,6 +26,8 @@ pub mod clock;
 #[cfg(feature = "report")]
 pub mod file;
 pub mod histogram;
+#[cfg(feature = "report")]
+pub mod live;
 pub mod model;
 pub mod op;
 pub mod recorder;

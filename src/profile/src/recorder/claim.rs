@@ -64,6 +64,13 @@ pub(super) fn forget() {
     tls::set_slot(None);
 }
 
+/// As [`region`], without asking whether this is a forked child: for calls that only PEs make, and that should not cost a
+/// system call.
+pub(super) fn region_unchecked() -> Option<&'static Region> {
+    // SAFETY: as in `region`.
+    unsafe { REGION.load(Acquire).as_ref() }
+}
+
 /// Which of the attached region's slots this is.
 #[inline(always)]
 pub(crate) fn slot_index(slot: &Slot) -> usize {

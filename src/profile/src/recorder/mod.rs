@@ -8,6 +8,7 @@
 mod attach;
 mod claim;
 mod cold;
+mod held;
 mod hot;
 mod tls;
 
@@ -15,6 +16,7 @@ mod tls;
 pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 
 pub(crate) use attach::own_slot;
