@@ -22,9 +22,6 @@ mod room;
 mod switch;
 mod writer;
 
-#[cfg(test)]
-mod tests;
-
 pub use switch::{Config, Memory, attach, is_attached, is_on, marker, region_begin, region_end, set};
 
 pub(crate) use switch::{lost, mask};
