@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
-use pellucid_profile::{op, trace};
 use pellucid_profile::recorder::{self, Mark, Stamp};
+use pellucid_profile::{op, trace};
 
 use crate::info::answer;
 use crate::tool;

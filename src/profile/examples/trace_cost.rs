@@ -22,9 +22,15 @@ fn amo(word: &mut u64, random: u64) {
 
 #[inline(never)]
 fn put(word: &mut u64, random: u64) {
-    recorder::sized(3, (random >> 60) as i32, 0x2a00_0000_0000 + (random & 0x3fff_ffc0) as usize, black_box(256), || {
-        *word ^= random;
-    });
+    recorder::sized(
+        3,
+        (random >> 60) as i32,
+        0x2a00_0000_0000 + (random & 0x3fff_ffc0) as usize,
+        black_box(256),
+        || {
+            *word ^= random;
+        },
+    );
 }
 
 #[inline(never)]
@@ -32,7 +38,9 @@ fn barrier(word: &mut u64, random: u64) {
     timed(4, -1, 0, 0, || *word ^= random);
 }
 
-fn batch(call: fn(&mut u64, u64), on: bool) -> f64 {
+type Call = fn(&mut u64, u64);
+
+fn batch(call: Call, on: bool) -> f64 {
     trace::set(on);
     let (mut word, mut random) = (0, 88_172_645_463_325_252_u64);
     let begin = Instant::now();
@@ -78,8 +86,11 @@ fn main() {
     trace::attach(segment.as_raw_fd(), 0, &config, Memory::default()).expect("a trace");
     recorder::set_level(1);
     println!("{:<28} {:>8} {:>8} {:>12} {:>14}", "", "off, ns", "on, ns", "an event, ns", "bytes on disk");
-    let calls: [(&str, fn(&mut u64, u64)); 3] =
-        [("AMO, random address and PE", amo), ("put of 256 bytes, random", put), ("barrier (timed at level 1)", barrier)];
+    let calls: [(&str, Call); 3] = [
+        ("AMO, random address and PE", amo),
+        ("put of 256 bytes, random", put),
+        ("barrier (timed at level 1)", barrier),
+    ];
     for (name, call) in calls {
         let before = used(&directory);
         let pairs: Vec<(f64, f64)> = (0..PAIRS).map(|_| (batch(call, false), batch(call, true))).collect();

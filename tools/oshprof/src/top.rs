@@ -48,7 +48,10 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
                 let value = parser.value().map_err(|_| "top: --interval needs a value")?;
                 let parsed = value.clone().parse::<f64>().ok().filter(|s| (0.01..=3600.0).contains(s));
                 interval = parsed.ok_or_else(|| {
-                    format!("top: --interval `{}` is not a number of seconds from 0.01 to 3600", value.to_string_lossy())
+                    format!(
+                        "top: --interval `{}` is not a number of seconds from 0.01 to 3600",
+                        value.to_string_lossy()
+                    )
                 })?;
             }
             Arg::Value(value) if job.is_none() => job = Some(hang::number("top", &value)?),
@@ -155,7 +158,13 @@ fn page(job: &Job, before: &Look, now: &Look, size: Option<(usize, usize)>) -> S
     for pe in &pes[..rest] {
         let (used, most) = pe.heap;
         let state = pellucid_profile::live::activity(pe);
-        text.push(format!("{:>6} {:>8} {:>12} {:>12}  {state}", pe.pe, pe.pid, amount(used as f64), amount(most as f64)));
+        text.push(format!(
+            "{:>6} {:>8} {:>12} {:>12}  {state}",
+            pe.pe,
+            pe.pid,
+            amount(used as f64),
+            amount(most as f64)
+        ));
     }
     if rest < pes.len() {
         text.push(format!("{:>6} more PEs", pes.len() - rest));

@@ -32,8 +32,7 @@ pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
 
 /// Makes the directory of the trace and has the PEs write there. `None`, and said: it cannot be made; the job runs without.
 pub fn prepare_trace(options: &Options, wanted: &Path, plan: &mut Plan) -> Option<PathBuf> {
-    let wanted =
-        if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.to_owned() };
+    let wanted = if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.to_owned() };
     let made = make(&wanted).and_then(|directory| {
         // What cannot be written to is known now, not from each PE.
         let probe = directory.join(".probe");

@@ -65,7 +65,8 @@ impl Allocator {
     /// An empty range.
     pub fn new(len: usize) -> Self {
         let len = len & !(GRANULE - 1);
-        let mut new = Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), used: 0, touched: 0 };
+        let mut new =
+            Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), used: 0, touched: 0 };
         if len > 0 {
             new.add_gap(0, len);
         }

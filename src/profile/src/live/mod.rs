@@ -10,7 +10,7 @@ use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED};
 use crate::segment::{CurrentOp, Segment};
 
 pub use describe::{activity, object, operation};
-pub use waits::{Wait, Waits, For};
+pub use waits::{For, Wait, Waits};
 
 /// How far a PE is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

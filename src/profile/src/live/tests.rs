@@ -60,7 +60,8 @@ fn a_ring_is_named() {
 
 #[test]
 fn three_locks_in_a_ring() {
-    let mut pes: Vec<PeNow> = (0..3).map(|i| pe(i, Some("shmem_set_lock"), 0x1000 + 8 * u64::from((i + 1) % 3))).collect();
+    let mut pes: Vec<PeNow> =
+        (0..3).map(|i| pe(i, Some("shmem_set_lock"), 0x1000 + 8 * u64::from((i + 1) % 3))).collect();
     for (lock, pe) in (0_u64..).zip(&mut pes) {
         pe.locks.push(0x1000 + 8 * lock);
     }
@@ -71,13 +72,17 @@ fn three_locks_in_a_ring() {
 fn different_collectives_are_named() {
     let waits = Waits::find(&[pe(0, Some("shmem_barrier_all"), 0), pe(1, Some("shmem_malloc"), 0)]);
     let text = waits.text();
-    assert!(text.contains("different collectives at the same time: PE 0 in shmem_barrier_all, PE 1 in shmem_malloc"), "{text}");
+    assert!(
+        text.contains("different collectives at the same time: PE 0 in shmem_barrier_all, PE 1 in shmem_malloc"),
+        "{text}"
+    );
     assert_eq!(waits.cycles, [vec![0, 1]]);
 }
 
 #[test]
 fn a_team_is_no_proof() {
-    let waits = Waits::find(&[pe(0, Some("shmem_team_sync"), 0), pe(1, Some("shmem_set_lock"), 0x1000), pe(2, None, 0)]);
+    let waits =
+        Waits::find(&[pe(0, Some("shmem_team_sync"), 0), pe(1, Some("shmem_set_lock"), 0x1000), pe(2, None, 0)]);
     assert!(waits.cycles.is_empty());
     assert!(waits.text().contains("for PEs 1, 2, as far as they are members"), "{}", waits.text());
     assert!(waits.text().contains("for a lock that no PE is seen to hold"), "{}", waits.text());

@@ -172,11 +172,13 @@ impl Wait {
 
 /// Whether a collective is one of all PEs whatever its arguments.
 fn is_of_all(routine: &str) -> bool {
-    routine.ends_with("barrier_all") || routine.ends_with("sync_all") || !(routine.contains("barrier") || routine.contains("sync")) && {
-        ["malloc", "calloc", "align", "free", "realloc", "init", "finalize", "start_pes"]
-            .iter()
-            .any(|word| routine.contains(word))
-    }
+    routine.ends_with("barrier_all")
+        || routine.ends_with("sync_all")
+        || !(routine.contains("barrier") || routine.contains("sync")) && {
+            ["malloc", "calloc", "align", "free", "realloc", "init", "finalize", "start_pes"]
+                .iter()
+                .any(|word| routine.contains(word))
+        }
 }
 
 /// One shortest ring for each set of PEs that all wait for each other.

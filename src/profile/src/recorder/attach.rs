@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::claim;
 use crate::arm;
-use crate::segment::layout::{HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS, Slot};
+use crate::segment::layout::{
+    HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS, Slot,
+};
 use crate::segment::{Facts, JobInfo, Mapping, create, host_name};
 
 /// A moment in the life of a PE.

@@ -139,7 +139,10 @@ impl Writer {
             Err((have, why)) => {
                 if let (Some(error), Some(job)) = (why, switch::job()) {
                     head.error.store(error.raw_os_error().unwrap_or(0) as u32, Relaxed);
-                    job.report(&format!("{} cannot grow: {error}", job.path(head.slot.load(Relaxed) as usize).display()));
+                    job.report(&format!(
+                        "{} cannot grow: {error}",
+                        job.path(head.slot.load(Relaxed) as usize).display()
+                    ));
                 }
                 index = 0;
                 match (have, room.chunk(0)) {

@@ -97,7 +97,8 @@ fn body(facts: &Facts, event: &Event) -> Value {
 
 /// What a thread and its process are called.
 fn names(facts: &Facts, thread: u32) -> [Value; 3] {
-    let meta = |name: &str, args: Value| json!({ "ph": "M", "name": name, "pid": facts.pe, "tid": thread, "args": args });
+    let meta =
+        |name: &str, args: Value| json!({ "ph": "M", "name": name, "pid": facts.pe, "tid": thread, "args": args });
     [
         meta("process_name", json!({ "name": format!("PE {} on {}", facts.pe, facts.host) })),
         meta("process_sort_index", json!({ "sort_index": facts.pe })),

@@ -100,7 +100,8 @@ mod tests {
         let plain = understand(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab").unwrap();
         assert_eq!((plain.status().as_u16(), &plain.body()[..]), (200, &b"ab"[..]));
         let chunked =
-            understand(b"HTTP/1.1 503 Busy\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\n\r\n").unwrap();
+            understand(b"HTTP/1.1 503 Busy\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\n\r\n")
+                .unwrap();
         assert_eq!((chunked.status().as_u16(), &chunked.body()[..]), (503, &b"abc"[..]));
         for bad in [&b""[..], b"SSH-2.0\r\n\r\n", b"HTTP/1.1 2x0\r\n\r\n", b"HTTP/1.1 200 OK\r\n"] {
             assert!(understand(bad).is_err());

@@ -100,8 +100,7 @@ impl Sequence<'_> {
     /// The process, and the names of annotations.
     fn begin(&self, out: &mut dyn Write) -> io::Result<()> {
         let name = format!("PE {} on {}", self.facts.pe, self.facts.host);
-        let process =
-            Message::default().number(PROCESS_PID, self.process()).text(PROCESS_NAME, &name);
+        let process = Message::default().number(PROCESS_PID, self.process()).text(PROCESS_NAME, &name);
         let track = Message::default().number(TRACK_UUID, self.process()).message(TRACK_PROCESS, &process);
         let mut interned = Message::default();
         for (id, name) in (1..).zip(ANNOTATIONS) {

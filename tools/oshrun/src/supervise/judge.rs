@@ -81,7 +81,9 @@ impl Supervisor {
             self.verdict.lost = Some((pe, now));
             return;
         }
-        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs()) + &self.activities(&waiting) + &self.waits();
+        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs())
+            + &self.activities(&waiting)
+            + &self.waits();
         self.output.say(&text);
         self.end(1);
     }
