@@ -4,6 +4,7 @@ mod chrome;
 mod csv;
 mod flows;
 mod http;
+mod otf2;
 mod otlp;
 mod perfetto;
 mod protobuf;
@@ -29,6 +30,8 @@ Converts the trace in DIR, which `oshrun --trace` wrote.
                    perfetto: protobuf for ui.perfetto.dev and trace_processor; smaller than JSON
                    otlp: OpenTelemetry spans, to --endpoint, or with -o to a file of JSON lines
                    csv: a line an event
+                   otf2: archive for Vampir, Score-P's tools and the Python package otf2; needs libotf2 3
+                   and -o DIR, a new directory
   -o FILE          write to FILE instead of standard output
   --endpoint URL   where to send spans: http only, /v1/traces is appended where URL has no path
                    (default: OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)
@@ -52,10 +55,16 @@ enum Format {
     Perfetto,
     Otlp,
     Csv,
+    Otf2,
 }
 
-const FORMATS: [(&str, Format); 4] =
-    [("chrome", Format::Chrome), ("perfetto", Format::Perfetto), ("otlp", Format::Otlp), ("csv", Format::Csv)];
+const FORMATS: [(&str, Format); 5] = [
+    ("chrome", Format::Chrome),
+    ("perfetto", Format::Perfetto),
+    ("otlp", Format::Otlp),
+    ("csv", Format::Csv),
+    ("otf2", Format::Otf2),
+];
 
 /// Understands what follows `trace`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
@@ -82,6 +91,9 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let format = format.ok_or("trace: --to FORMAT is missing")?;
     if endpoint.is_some() && (format != Format::Otlp || output.is_some()) {
         return Err("trace: --endpoint is for --to otlp without -o".to_owned());
+    }
+    if format == Format::Otf2 && output.is_none() {
+        return Err("trace: --to otf2 needs -o DIR, a new directory".to_owned());
     }
     Ok(Command::Trace(Request { dir, format, output, endpoint }))
 }
@@ -127,6 +139,9 @@ fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> R
     if request.format == Format::Otlp && request.output.is_none() {
         return otlp::send(trace, problems, request.endpoint.as_deref());
     }
+    if let (Format::Otf2, Some(directory)) = (request.format, &request.output) {
+        return otf2::write(trace, problems, directory);
+    }
     let name = request.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
     let failed = |error: io::Error| format!("{name}: {error}");
     let mut out: Box<dyn Write> = match &request.output {
@@ -141,6 +156,8 @@ fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> R
         Format::Perfetto => perfetto::write(trace, problems, &mut out),
         Format::Csv => csv::write(trace, problems, &mut out),
         Format::Otlp => otlp::write(trace, problems, &mut out),
+        // Handled above; without -o it is a wrong command line.
+        Format::Otf2 => Ok(()),
     };
     match written.and_then(|()| out.flush()) {
         // A reader that has seen enough is no failure.
@@ -165,7 +182,8 @@ mod tests {
         for (line, part) in [
             ("trace", "directory of the trace"),
             ("trace d", "--to FORMAT is missing"),
-            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv"),
+            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2"),
+            ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d e", "`e` is too many"),
             ("trace d --to csv --endpoint http://h", "--endpoint is for --to otlp"),
             ("trace d --to otlp --endpoint http://h -o f", "--endpoint is for --to otlp without -o"),
