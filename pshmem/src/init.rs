@@ -1,12 +1,14 @@
 //! Start and end of the library, and of its profile.
 
 use std::ffi::c_int;
+use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
+use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
-use pellucid_profile::op;
 use pellucid_profile::recorder::{self, Mark, Stamp};
+use pellucid_profile::{op, trace};
 
 use crate::info::answer;
 use crate::tool;
@@ -81,13 +83,15 @@ fn profile(start: &Start) -> bool {
     let attached = match start.profile_fd {
         Some(fd) => {
             recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes)
+                .map(|()| fd)
         }
-        None => recorder::attach_private(start.pe as u32, start.npes as u32).map(drop),
+        None => recorder::attach_private(start.pe as u32, start.npes as u32).map(IntoRawFd::into_raw_fd),
     };
     match attached {
-        Ok(()) => {
+        Ok(segment) => {
             tool::find();
             recorder::set_level(start.profile_level);
+            prepare(start, segment);
             recorder::mark(Mark::Initialized);
             true
         }
@@ -95,5 +99,20 @@ fn profile(start: &Start) -> bool {
             eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
             false
         }
+    }
+}
+
+/// Says where symmetric memory is, and prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.
+fn prepare(start: &Start, segment: RawFd) {
+    let map = runtime::map();
+    let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
+    recorder::memory(memory.heap, memory.data);
+    heap::watch(recorder::heap_in_use);
+    let config = match &start.trace {
+        Some((directory, bytes, on)) => trace::Config { directory: directory.clone(), bytes: *bytes, on: *on },
+        None => return,
+    };
+    if let Err(error) = trace::attach(segment, start.pe as u32, &config, memory) {
+        eprintln!("pellucid: PE {}: no trace: {error}", start.pe);
     }
 }

@@ -26,6 +26,7 @@ pub mod control;
 pub mod gate;
 pub mod info;
 pub mod init;
+pub mod locking;
 pub mod shim;
 pub mod stack;
 pub mod tool;

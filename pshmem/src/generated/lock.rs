@@ -2,7 +2,7 @@
 //! Distributed locking (9.13).
 
 use crate::routine::prelude::*;
-use pellucid_core::context::lock as locking;
+use crate::locking;
 
 #[unsafe(export_name = "pellucid_shmem_clear_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_clear_lock(lock: *mut c_long) {

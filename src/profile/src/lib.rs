@@ -12,9 +12,11 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`trace`] | events of single calls, in files of their threads |
 //! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
+//! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
 //! This crate knows nothing of the runtime. Without features it depends on libc only.
 #![deny(unsafe_code)]
@@ -24,6 +26,8 @@ pub mod clock;
 #[cfg(feature = "report")]
 pub mod file;
 pub mod histogram;
+#[cfg(feature = "report")]
+pub mod live;
 pub mod model;
 pub mod op;
 pub mod recorder;
@@ -32,3 +36,4 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+pub mod trace;

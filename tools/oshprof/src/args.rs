@@ -11,9 +11,12 @@ const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
 usage: oshprof report DIR [options]    report on the profile in DIR
+       oshprof trace DIR [options]     convert the trace in DIR
+       oshprof top [JOB] [options]     watch a job that runs
+       oshprof hang [JOB] [options]    who waits for whom in a job that hangs
        oshprof --version
 
-`oshrun --profile` writes such a directory. `oshprof report --help` lists the options.
+`oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
 ";
 
 /// Help of `report`.
@@ -34,6 +37,9 @@ Reports on the profile in DIR, which `oshrun --profile` wrote.
 Exit status: 0 all was read, 1 something could not be read (the rest is reported), 2 wrong usage.
 ";
 
+/// Commands, as messages list them.
+const COMMANDS: &str = "report, trace, top, hang";
+
 /// What the user wants.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
@@ -43,6 +49,12 @@ pub enum Command {
     Version,
     /// `oshprof report`.
     Report(Report),
+    /// `oshprof trace`.
+    Trace(crate::trace::Request),
+    /// `oshprof top`.
+    Top(crate::top::Request),
+    /// `oshprof hang`.
+    Hang(crate::hang::Request),
 }
 
 /// `oshprof report`.
@@ -63,11 +75,16 @@ pub struct Report {
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     let mut parser = Parser::from_args(args);
     match next(&mut parser)? {
-        None => Err("no command given; there is: report".to_owned()),
+        None => Err(format!("no command given; there are: {COMMANDS}")),
         Some(Arg::Short('h') | Arg::Long("help")) => Ok(Command::Help(HELP)),
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
         Some(Arg::Value(command)) if command == "report" => report(parser),
-        Some(Arg::Value(command)) => Err(format!("unknown command `{}`; there is: report", command.to_string_lossy())),
+        Some(Arg::Value(command)) if command == "trace" => crate::trace::parse(parser),
+        Some(Arg::Value(command)) if command == "top" => crate::top::parse(parser),
+        Some(Arg::Value(command)) if command == "hang" => crate::hang::parse(parser),
+        Some(Arg::Value(command)) => {
+            Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
+        }
         Some(other) => Err(other.unexpected().to_string()),
     }
 }

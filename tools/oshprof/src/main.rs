@@ -1,10 +1,14 @@
-//! `oshprof`: reports on the profiles that Pellucid records.
+//! `oshprof`: reports on the profiles and traces that Pellucid records, and on jobs that run.
 //!
 //! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage.
 #![deny(unsafe_code)]
 
 mod args;
+mod hang;
+mod live;
 mod report;
+mod top;
+mod trace;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -19,6 +23,9 @@ fn main() -> ExitCode {
         Ok(args::Command::Help(text)) => print(text),
         Ok(args::Command::Version) => print(concat!("oshprof (Pellucid) ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(args::Command::Report(request)) => report::run(&request),
+        Ok(args::Command::Trace(request)) => trace::run(&request),
+        Ok(args::Command::Top(request)) => top::run(&request),
+        Ok(args::Command::Hang(request)) => hang::run(&request),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");
             ExitCode::from(USAGE)

@@ -19,6 +19,8 @@ pub enum Id {
     Profile,
     /// Where the profile is written.
     ProfileDir,
+    /// Trace, and where it is written.
+    Trace,
     /// Argument checks.
     Check,
     /// A tool to load.
@@ -38,6 +40,8 @@ pub enum Value {
     None,
     /// Needs one, in the next argument or after `=`.
     Required(&'static str),
+    /// Takes one after `=` only.
+    Attached(&'static str),
     /// Takes one after `=`, or in the next argument where that reads as one.
     Optional(&'static str),
 }
@@ -103,6 +107,13 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Required("DIR"),
         help: "directory for the profile, as --profile writes it; never overwritten\n\
                (default: pellucid-PROGRAM.prof in the current directory)",
+    },
+    Flag {
+        id: Id::Trace,
+        names: &["--trace"],
+        value: Value::Attached("DIR"),
+        help: "write every call to a trace; DIR is never overwritten (default: pellucid-PROGRAM.trace\n\
+               in the current directory). oshprof trace DIR converts it (sets SHMEM_TRACE)",
     },
     Flag {
         id: Id::Check,

@@ -12,7 +12,9 @@ Options:
 
 const NOTES: &str = "
 PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard input.
-Output is forwarded in whole lines. Signals sent to oshrun go to every PE.
+Output is forwarded in whole lines. Signals sent to oshrun go to every PE. SIGQUIT (Ctrl-\\) first says
+what each PE does and who waits for whom; SIGUSR1 says so where no PE handles or ignores it, and then
+ends nothing.
 
 Exit status: that of the first PE that ends with a nonzero one, or of shmem_global_exit;
 128 + N where a signal N ended that PE; 124 after --timeout; 126 and 127 where PROGRAM
@@ -39,6 +41,7 @@ fn spelling(flag: &Flag) -> String {
     match flag.value {
         Value::None => names,
         Value::Required(value) => format!("{names} {value}"),
+        Value::Attached(value) => format!("{names}[={value}]"),
         Value::Optional(value) => format!("{names} [{value}]"),
     }
 }

@@ -58,6 +58,7 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         Choice::Off => None,
         _ => Some(Profile::create(options).map_err(|error| Failure::needs("make the profile segment", error))?),
     };
+    let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted, &mut plan));
     plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
 
     // From here on, whoever dies is noticed: signals wait to be read, orphans come to us.
@@ -85,6 +86,9 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         (error.status(), error.to_string())
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    if let Some(directory) = trace {
+        results::show_trace(&directory);
+    }
     if let (Choice::Level(_), Some(profile)) = (options.profile, &supervisor.profile) {
         results::show(options, profile, status, supervisor.pes.all());
     }

@@ -38,6 +38,8 @@ pub struct Options {
     pub profile: Profile,
     /// `--profile-dir`.
     pub profile_dir: Option<PathBuf>,
+    /// `--trace`: empty for the usual name.
+    pub trace: Option<PathBuf>,
     /// `--check`.
     pub check: bool,
     /// `--tool`, in the order given.
@@ -115,6 +117,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         heap: None,
         profile: Profile::Silent,
         profile_dir: None,
+        trace: None,
         check: false,
         tools: Vec::new(),
         tool_optional: false,
@@ -140,6 +143,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
                 Some(value) => value,
                 None => return Err(UsageError::MissingValue { option: name, value }),
             },
+            Value::Attached(_) => attached.unwrap_or_default(),
             Value::Optional(_) => match attached.or_else(|| args.next_if(|next| values::looks_like_level(next))) {
                 Some(value) => value,
                 None => OsString::from("1"),
@@ -164,6 +168,9 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
     }
+    if options.trace.is_some() && options.profile == Profile::Off {
+        return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
+    }
     if options.profile_dir.is_some() {
         match options.profile {
             Profile::Off => return Err(UsageError::Conflict { a: "--profile off", b: "--profile-dir" }),
@@ -185,6 +192,8 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Heap => options.heap = Some(values::size(value)?),
         Id::Profile => options.profile = values::profile(value)?,
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
+        Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
+        Id::Trace => options.trace = Some(values::path(value)?),
         Id::Check => options.check = true,
         Id::Tool => options.tools.push(values::tool(value)?),
         Id::ToolOptional => options.tool_optional = true,

@@ -4,6 +4,7 @@
 use crate::options::Options;
 use crate::pes::Pe;
 use crate::sys::process::Ended;
+use pellucid_profile::live::PeNow;
 use pellucid_profile::model::End;
 use pellucid_profile::report::{self, Finished};
 use pellucid_profile::segment::{self, CurrentOp, JobInfo, Segment};
@@ -57,6 +58,11 @@ impl Profile {
         };
         let pes = pes.iter().map(outcome).collect();
         report::finish(&self.segment, &Outcome { exit_status: Some(status), pes }, directory)
+    }
+
+    /// A PE now: `runs` tells whether its process does.
+    pub fn look(&self, pe: u32, runs: bool) -> PeNow {
+        PeNow::look(&self.segment, pe, runs)
     }
 
     /// What the threads of a PE do, or did last.

@@ -4,7 +4,9 @@
 
 use crate::options::Options;
 use crate::pes::Pe;
+use crate::plan::Plan;
 use crate::profile::Profile;
+use pellucid_profile::trace::keep;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -15,7 +17,7 @@ const TRIES: u32 = 100_000;
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
 pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
-    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options));
+    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options, ".prof"));
     let directory = make(&wanted);
     let finished = profile.finish(status, pes, directory.as_deref().ok());
     let kept = match (&directory, finished.write_error) {
@@ -28,11 +30,50 @@ pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Makes the directory of the trace and has the PEs write there. `None`, and said: it cannot be made; the job runs without.
+pub fn prepare_trace(options: &Options, wanted: &Path, plan: &mut Plan) -> Option<PathBuf> {
+    let wanted = if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.to_owned() };
+    let made = make(&wanted).and_then(|directory| {
+        // What cannot be written to is known now, not from each PE.
+        let probe = directory.join(".probe");
+        fs::write(&probe, "")?;
+        fs::remove_file(&probe)?;
+        Ok((std::path::absolute(&directory)?, directory))
+    });
+    match made {
+        Ok((absolute, directory)) => {
+            plan.environment.push(("SHMEM_TRACE".into(), absolute.into()));
+            Some(directory)
+        }
+        Err(error) => {
+            eprintln!("oshrun: no trace: cannot write to {}: {error}; the job runs without", wanted.display());
+            None
+        }
+    }
+}
+
+/// Says what is in the trace, and what is not.
+pub fn show_trace(directory: &Path) {
+    let (summary, problems) = keep::finish(directory);
+    for problem in problems {
+        eprintln!("oshrun: trace: {problem}");
+    }
+    let dropped = match summary.dropped {
+        0 => String::new(),
+        dropped => format!(", {dropped} older ones dropped (SHMEM_TRACE_SIZE)"),
+    };
+    eprintln!(
+        "oshrun: trace of {} events{dropped}, to convert it: oshprof trace {} --to perfetto",
+        summary.events,
+        directory.display()
+    );
+}
+
 /// `pellucid-PROGRAM.prof`
-fn default_name(options: &Options) -> PathBuf {
+fn default_name(options: &Options, extension: &str) -> PathBuf {
     let mut name = OsString::from("pellucid-");
     name.push(Path::new(&options.program).file_name().unwrap_or_default());
-    name.push(".prof");
+    name.push(extension);
     name.into()
 }
 

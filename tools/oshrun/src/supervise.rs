@@ -131,6 +131,14 @@ impl Supervisor {
         if meaning == Meaning::Child {
             return;
         }
+        match number {
+            libc::SIGQUIT => self.report_now(number),
+            // Nobody is there for it who would not die of it: the user wants to know what the PEs do.
+            libc::SIGUSR1 if !self.pes.running().any(|pe| process::handles(self.pes.get(pe).pid, number)) => {
+                return self.report_now(number);
+            }
+            _ => {}
+        }
         self.pes.signal(number);
         match meaning {
             Meaning::End => {

@@ -18,7 +18,7 @@ const LOCK: Row = Row {
 pub const GROUP: Group = Group {
     name: "lock",
     title: "Distributed locking (9.13)",
-    uses: &["pellucid_core::context::lock as locking"],
+    uses: &["crate::locking"],
     rows: &[
         Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast())", ..LOCK },
         Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast())", ..LOCK },

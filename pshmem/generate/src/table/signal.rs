@@ -15,7 +15,8 @@ const PUT_SIGNAL: Row = Row {
     class: "Signal",
     timing: Sized,
     peer: "PEER",
-    addr: "dest.addr()",
+    // The object that others wait for; a trace matches the wait to it.
+    addr: "sig_addr.addr()",
     bytes: "nelems.wrapping_mul(SIZE)",
     call: "signaling::put_signal(m, CTX, dest.cast(), source.cast(), bytes::<W>(nelems), sig_addr, signal, \
            sig_op, pe)",

@@ -31,6 +31,19 @@ pub const TABLE: &[Var] = &[
         default: "1",
         help: "profile level at start: off or 0, 1 (counts, bytes, latencies), as shmem_pcontrol sets it later",
     },
+    Var { name: "TRACE", sma: false, default: "", help: "directory for a trace of every call (docs/traces.md)" },
+    Var {
+        name: "TRACE_SIZE",
+        sma: false,
+        default: "64M",
+        help: "bytes of trace that are kept of a thread: the newest; suffixes as for SHMEM_SYMMETRIC_SIZE",
+    },
+    Var {
+        name: "TRACE_START",
+        sma: false,
+        default: "on",
+        help: "off: trace only what the program switches on with shmem_pcontrol",
+    },
     Var {
         name: "STATIC_SEGMENT",
         sma: false,
@@ -106,6 +119,18 @@ pub fn profile_level() -> Result<i32, Fault> {
         return Ok(0);
     }
     value.parse().map_err(|_| Fault::from(Cause::Environment { name, value, reason: "expected off or a whole number" }))
+}
+
+/// Directory, bytes a thread and initial state of a trace, where one is asked for.
+pub fn trace() -> Result<Option<(std::path::PathBuf, u64, bool)>, Fault> {
+    let Some(directory) = std::env::var_os("SHMEM_TRACE").filter(|name| !name.is_empty()) else { return Ok(None) };
+    let (name, value) = lookup("TRACE_SIZE").unwrap_or(("SHMEM_TRACE_SIZE".into(), default_of("TRACE_SIZE")));
+    let bytes = match super::size::parse(&value) {
+        Ok(bytes) if bytes >= 1 << 20 => bytes,
+        Ok(_) => return Err(Fault::from(Cause::Environment { name, value, reason: "expected 1m or more" })),
+        Err(reason) => return Err(Fault::from(Cause::Environment { name, value, reason })),
+    };
+    Ok(Some((directory.into(), bytes, switch("TRACE_START")?)))
 }
 
 fn default_of(name: &str) -> String {

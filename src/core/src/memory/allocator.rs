@@ -55,6 +55,8 @@ pub struct Allocator {
     gaps: BTreeMap<usize, usize>,
     /// The same gaps as (bytes, offset): best fit is a look-up.
     by_size: BTreeSet<(usize, usize)>,
+    /// Bytes reserved by live objects.
+    used: usize,
     /// Everything from here on was never given out and is still zero.
     touched: usize,
 }
@@ -63,7 +65,8 @@ impl Allocator {
     /// An empty range.
     pub fn new(len: usize) -> Self {
         let len = len & !(GRANULE - 1);
-        let mut new = Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), touched: 0 };
+        let mut new =
+            Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), used: 0, touched: 0 };
         if len > 0 {
             new.add_gap(0, len);
         }
@@ -97,6 +100,7 @@ impl Allocator {
             self.add_gap(at + reserve, gap + bytes - at - reserve);
         }
         self.live.insert(at, Object { reserve, size, align });
+        self.used += reserve;
         self.touched = self.touched.max(at + reserve);
         Some(at)
     }
@@ -106,6 +110,7 @@ impl Allocator {
         let Some(Object { reserve, size, .. }) = self.live.remove(&at) else {
             return Err(self.reject(at));
         };
+        self.used -= reserve;
         let (mut start, mut end) = (at, at + reserve);
         if let Some((&before, &bytes)) = self.gaps.range(..at).next_back()
             && before + bytes == at
@@ -141,6 +146,7 @@ impl Allocator {
             self.add_gap(at + new, old + room - new);
         }
         self.live.insert(at, Object { reserve: new, size, align });
+        self.used = self.used - old + new;
         self.touched = self.touched.max(at + new);
         Ok(true)
     }
@@ -168,7 +174,7 @@ impl Allocator {
 
     /// Bytes in live objects, and how many there are.
     pub fn in_use(&self) -> (usize, usize) {
-        (self.live.values().map(|object| object.reserve).sum(), self.live.len())
+        (self.used, self.live.len())
     }
 
     fn reject(&self, at: usize) -> Reject {
@@ -212,6 +218,7 @@ mod tests {
         }
         assert_eq!(next, a.len);
         assert_eq!(a.gaps.len(), a.by_size.len());
+        assert_eq!(a.in_use().0, a.live.values().map(|object| object.reserve).sum::<usize>());
     }
 
     #[test]

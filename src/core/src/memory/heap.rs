@@ -3,7 +3,21 @@
 
 use super::allocator::{Allocator, GRANULE, Reject, Room};
 use crate::base::{Cause, Fault};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Who is told how many bytes are in use after each change.
+static WATCHER: OnceLock<fn(usize)> = OnceLock::new();
+
+/// Has this function called with the bytes in use after each change. The first caller wins.
+pub fn watch(watcher: fn(usize)) {
+    let _ = WATCHER.set(watcher);
+}
+
+fn tell(books: &Allocator) {
+    if let Some(watcher) = WATCHER.get() {
+        watcher(books.in_use().0);
+    }
+}
 
 /// A range of symmetric memory that objects are allocated from.
 #[derive(Debug)]
@@ -24,7 +38,10 @@ impl Heap {
 
     /// `size` bytes at a multiple of `align`, null where there is no room. `size` is not 0.
     pub fn allocate(&self, size: usize, align: usize) -> *mut u8 {
-        self.books().allocate(size, align.max(GRANULE)).map_or(std::ptr::null_mut(), |at| (self.base + at) as *mut u8)
+        let mut books = self.books();
+        let object = books.allocate(size, align.max(GRANULE));
+        tell(&books);
+        object.map_or(std::ptr::null_mut(), |at| (self.base + at) as *mut u8)
     }
 
     /// As [`Self::allocate`], with every byte zero.
@@ -34,6 +51,7 @@ impl Heap {
         let Some(at) = books.allocate(size, GRANULE) else {
             return std::ptr::null_mut();
         };
+        tell(&books);
         let used = touched.saturating_sub(at).min(size);
         let start = (self.base + at) as *mut u8;
         // SAFETY: the object lies in the heap's mapping; what was never touched is zero as mapped.
@@ -48,12 +66,17 @@ impl Heap {
 
     /// Forgets all objects.
     pub fn clear(&self) {
-        self.books().clear();
+        let mut books = self.books();
+        books.clear();
+        tell(&books);
     }
 
     /// Releases an object.
     pub fn release(&self, addr: usize) -> Result<(), Fault> {
-        self.books().release(addr.wrapping_sub(self.base)).map(drop).map_err(|r| reject(r, addr))
+        let mut books = self.books();
+        books.release(addr.wrapping_sub(self.base)).map_err(|r| reject(r, addr))?;
+        tell(&books);
+        Ok(())
     }
 
     /// Gives an object a new size, moving it where it must. Null where there is no room: then it stays as it was.
@@ -61,6 +84,7 @@ impl Heap {
         let mut books = self.books();
         let at = addr.wrapping_sub(self.base);
         if books.resize_in_place(at, size).map_err(|r| reject(r, addr))? {
+            tell(&books);
             return Ok(addr as *mut u8);
         }
         let old = books.size_of(at).map_err(|r| reject(r, addr))?;
@@ -72,6 +96,7 @@ impl Heap {
         // SAFETY: both objects lie in the heap and do not overlap, since both are live.
         unsafe { std::ptr::copy_nonoverlapping(addr as *const u8, to, old.min(size)) };
         books.release(at).map_err(|r| reject(r, addr))?;
+        tell(&books);
         Ok(to)
     }
 

@@ -13,11 +13,12 @@ use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
 use crate::team::{self, Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// What an initialization tells its caller, who attaches the profile at the first one.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Start {
     /// Whether this was the first of the process.
     pub first: bool,
@@ -33,6 +34,8 @@ pub struct Start {
     pub local_pes: u32,
     /// Profile level asked for; 0 is off.
     pub profile_level: i32,
+    /// Trace asked for: directory, bytes a thread, whether it is on from the start.
+    pub trace: Option<(PathBuf, u64, bool)>,
     /// Thread level in force.
     pub provided: i32,
 }
@@ -51,6 +54,7 @@ pub fn init_thread(requested: i32) -> Result<Start, Fault> {
         first_local_pe: map().first_pe,
         local_pes: map().local_pes,
         profile_level: 0,
+        trace: None,
         provided,
     };
     match super::process() {
@@ -81,6 +85,7 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
     let heap_len = env::symmetric_size()?;
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;
+    let trace = env::trace()?;
     let check = env::is_set("DEBUG");
     let algorithms = Choice::from_env()?;
     let launch = bootstrap::find()?;
@@ -124,6 +129,7 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
     result.first_local_pe = map.first_pe;
     result.local_pes = map.local_pes;
     result.profile_level = profile_level;
+    result.trace = trace;
     Ok(process)
 }
 

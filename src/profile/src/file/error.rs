@@ -13,6 +13,8 @@ pub enum ReadError {
     NotADirectory(PathBuf),
     /// The directory has no profile in it.
     NotAProfile(PathBuf),
+    /// The directory has no trace in it.
+    NotATrace(PathBuf),
     /// The system refused.
     Io(PathBuf, io::Error),
     /// Written by another version.
@@ -58,6 +60,11 @@ impl fmt::Display for ReadError {
             ReadError::NotAProfile(path) => write!(
                 f,
                 "{}: not a profile: it has neither job.json nor pe-*.prof; `oshrun --profile` writes such a directory",
+                path.display()
+            ),
+            ReadError::NotATrace(path) => write!(
+                f,
+                "{}: not a trace: it has no pe-*.trace; `oshrun --trace` writes such a directory",
                 path.display()
             ),
             ReadError::Io(path, error) => write!(f, "{}: {error}", path.display()),

@@ -21,7 +21,7 @@
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
 //! its name and the offset; what was read before is kept, as are the other files.
 
-mod cursor;
+pub(crate) mod cursor;
 mod decode;
 mod directory;
 mod encode;

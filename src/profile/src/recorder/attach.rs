@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::claim;
 use crate::arm;
-use crate::segment::layout::{HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS};
+use crate::segment::layout::{
+    HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS, Slot,
+};
 use crate::segment::{Facts, JobInfo, Mapping, create, host_name};
 
 /// A moment in the life of a PE.
@@ -105,6 +107,15 @@ pub fn mark(mark: Mark) {
             head.state.store(PE_FINALIZED, Relaxed);
         }
     }
+}
+
+/// The calling thread's slot, claimed where it has none, and the time now on its clock.
+pub(crate) fn own_slot() -> Option<(&'static Slot, u64)> {
+    let slot = super::tls::slot().or_else(|| match claim::claim() {
+        claim::Place::Own(slot) => Some(slot),
+        claim::Place::Shared(_) | claim::Place::Nowhere => None,
+    })?;
+    Some((slot, super::hot::ticks(&slot.head)))
 }
 
 /// This PE's run began at `stamp`: before its initialization, which is a call like any other in the profile.

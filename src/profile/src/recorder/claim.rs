@@ -11,7 +11,7 @@ use std::sync::atomic::{
 
 use super::{cold, tls};
 use crate::clock::Scale;
-use crate::segment::layout::{OWNER_NONE, Region, SLOTS, Slot};
+use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
 static REGION: AtomicPtr<Region> = AtomicPtr::new(std::ptr::null_mut());
 /// The process that attached: a forked child has another id and must not write.
@@ -62,6 +62,21 @@ pub(super) fn withdraw() {
 /// Makes the calling thread forget its slot, which stays as it is.
 pub(super) fn forget() {
     tls::set_slot(None);
+}
+
+/// As [`region`], without asking whether this is a forked child: for calls that only PEs make, and that should not cost a
+/// system call.
+pub(super) fn region_unchecked() -> Option<&'static Region> {
+    // SAFETY: as in `region`.
+    unsafe { REGION.load(Acquire).as_ref() }
+}
+
+/// Which of the attached region's slots this is.
+#[inline(always)]
+pub(crate) fn slot_index(slot: &Slot) -> usize {
+    let region = REGION.load(Relaxed).cast_const().cast::<u8>();
+    let first = region.wrapping_add(std::mem::offset_of!(Region, slots)).addr();
+    std::ptr::from_ref(slot).addr().wrapping_sub(first) / SLOT_BYTES
 }
 
 /// The shared slot of the attached region, without asking whether this is a forked child: for calls that were entered.

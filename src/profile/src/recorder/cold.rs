@@ -13,6 +13,7 @@ use crate::segment::layout::{
     current_word,
 };
 use crate::size::size_class;
+use crate::trace;
 
 /// Calls of an operation that are all timed before sampling begins.
 const ALL_TIMED: u64 = 32;
@@ -32,6 +33,24 @@ const MAX_CREDIT: u32 = 4000;
 pub(super) fn begin_sample(slot: &Slot) -> u64 {
     let start = if uses_counter(&slot.head) { clock::counter_after() } else { monotonic() };
     clock::fence();
+    start
+}
+
+/// Begins to time a call that is a sample (`left` is 0), or traced, or both; never 0. The lowest bit of the time says
+/// whether it is a sample.
+#[cold]
+#[inline(never)]
+pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize) -> u64 {
+    if !trace::is_on() {
+        return begin_sample(slot) | 1;
+    }
+    let current = &slot.head.current;
+    current.addr.store(addr as u64, Relaxed);
+    current.bytes.store(bytes as u64, Relaxed);
+    // Entered and traced: inside, as a timed call is.
+    current.word.store(current.word.load(Relaxed) & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
+    let start = if left == 0 { begin_sample(slot) | 1 } else { (ticks_of(&slot.head) & !1).max(2) };
+    current.start.store(start, Relaxed);
     start
 }
 
@@ -86,10 +105,10 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     head.current.bytes.store(bytes as u64, Relaxed);
     let start = ticks_of(head);
     head.current.start.store(start, Relaxed);
-    let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES);
+    let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
-    start
+    start | 1
 }
 
 fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing) -> u64 {
@@ -129,10 +148,26 @@ fn elapsed_ns(head: &SlotHead, start: u64) -> u64 {
 #[inline(never)]
 pub(super) fn leave_sample(op: u16, start: u64) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
+    let word = slot.head.current.word.load(Relaxed);
+    let traced = (word >> 16) & 0xffff == STATE_INSIDE;
+    if traced && start & 1 == 0 {
+        return leave_traced(slot, op, start, ticks_of(&slot.head));
+    }
     let ticks = end_sample(slot, start);
+    if traced {
+        leave_traced(slot, op, start, start + ticks);
+    }
     let mult = slot.head.clock_mult.load(Relaxed);
     let overhead = claim::sample_overhead() >> 8;
     add_sample(slot, slot.cell(op), clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
+}
+
+#[inline(always)]
+fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
+    let current = &slot.head.current.word;
+    let peer = (current.load(Relaxed) >> 32) as i32;
+    current.store(current_word(op, STATE_DONE, peer), Relaxed);
+    trace::event(slot, op, peer, start, end);
 }
 
 /// Adds a timed sample and draws when the next one is due.
@@ -203,9 +238,13 @@ pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 #[inline(never)]
 pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
-    let ns = elapsed_ns(&slot.head, start);
+    let end = ticks_of(&slot.head);
+    let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
+    if trace::is_on() {
+        trace::event(slot, op, peer, start, end);
+    }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
 }
 
@@ -214,6 +253,9 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
 #[inline(never)]
 pub(super) fn leave_shared(op: u16, start: u64) {
     let (Some(slot), true) = (claim::shared(), start != 0) else { return };
+    if trace::is_on() {
+        trace::lost();
+    }
     let ns = elapsed_ns(&slot.head, start);
     let cell = slot.cell(op);
     let row = slot.row(row(slot, cell));

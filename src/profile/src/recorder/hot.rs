@@ -10,6 +10,7 @@ use crate::segment::layout::{
     Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
 };
 use crate::size::size_class;
+use crate::trace;
 
 /// Adds to a word that only this thread writes: one plain instruction, no lock.
 #[inline(always)]
@@ -31,7 +32,7 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
         Some(slot) => {
             let cell = slot.cell(op);
             count(slot, cell, peer, bytes);
-            enter_sampled(slot, cell, op, peer)
+            enter_sampled(slot, cell, op, peer, addr, bytes)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
     };
@@ -51,7 +52,7 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
             if bytes <= SAMPLED_BYTES {
-                enter_sampled(slot, slot.cell(op), op, peer)
+                enter_sampled(slot, slot.cell(op), op, peer, addr, bytes)
             } else {
                 enter_timed(slot, op, peer, addr, bytes)
             }
@@ -173,13 +174,14 @@ fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     bump(&size.bytes, bytes as u64);
 }
 
-/// Enters a sampled call; the time now when this call is to be timed, else 0.
+/// Enters a sampled call; the time now when this call is to be timed or traced, else 0.
 #[inline(always)]
-pub(super) fn enter_sampled(slot: &Slot, cell: &Cell, op: u16, peer: i32) -> u64 {
+pub(super) fn enter_sampled(slot: &Slot, cell: &Cell, op: u16, peer: i32, addr: usize, bytes: usize) -> u64 {
     slot.head.current.word.store(current_word(op, STATE_ENTERED, peer), Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
-    if left == 0 { cold::begin_sample(slot) } else { 0 }
+    // While tracing is on the mask is zero.
+    if left & trace::mask() == 0 { cold::begin(slot, left, addr, bytes) } else { 0 }
 }
 
 #[inline(always)]
@@ -199,7 +201,7 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return cold::leave_shared(op, start) };
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
-    if row > ROW_OVERFLOW && uses_counter(&slot.head) {
+    if row > ROW_OVERFLOW && uses_counter(&slot.head) && !trace::is_on() {
         let ticks = elapsed(&slot.head, start, clock::counter());
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);

@@ -8,6 +8,7 @@
 mod attach;
 mod claim;
 mod cold;
+mod held;
 mod hot;
 mod read;
 mod tls;
@@ -16,5 +17,9 @@ mod tls;
 pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;
+
+pub(crate) use attach::own_slot;
+pub(crate) use claim::slot_index;

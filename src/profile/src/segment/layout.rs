@@ -30,6 +30,9 @@ pub const SLOT_BYTES: usize = 4 << 20;
 /// Histogram rows of a slot.
 pub const ROWS: usize = (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>()) / size_of::<Row>();
 
+/// Distributed locks that a PE can hold and be seen to hold.
+pub const LOCKS: usize = 16;
+
 /// [`Cell::row`]: no row yet.
 pub const ROW_NONE: u32 = 0;
 /// [`Cell::row`]: the row that all operations share when a slot has no rows left.
@@ -86,8 +89,8 @@ pub struct Header {
     pub start_realtime: AtomicU64,
     /// Process id of the creator.
     pub launcher_pid: AtomicU32,
-    /// Keeps what follows aligned.
-    pub reserved: AtomicU32,
+    /// Processes that had a loss in their trace to report: the first one speaks for all.
+    pub trace_reported: AtomicU32,
     /// Host of the creator.
     pub host: Text<64>,
     /// Program of the job.
@@ -140,6 +143,15 @@ pub struct RegionHead {
     pub sample_overhead: AtomicU64,
     /// Host of the PE.
     pub host: Text<64>,
+    /// First address and bytes of the symmetric heap, then of the static objects: the same object has the same offset on
+    /// every PE.
+    pub memory: [AtomicU64; 4],
+    /// Bytes in objects of the symmetric heap.
+    pub heap_used: AtomicU64,
+    /// The most there ever were.
+    pub heap_most: AtomicU64,
+    /// Addresses of the distributed locks that the PE holds; 0: free place.
+    pub locks: [AtomicU64; LOCKS],
 }
 
 /// Bit in [`Current::word`], low half: a timed operation is running.

@@ -3,8 +3,10 @@
 use super::Supervisor;
 use crate::ending::Ending;
 use crate::report::{self, Place, Who};
+use crate::signals;
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
+use pellucid_profile::live::{PeNow, Waits};
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
@@ -79,7 +81,9 @@ impl Supervisor {
             self.verdict.lost = Some((pe, now));
             return;
         }
-        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs()) + &self.activities(&waiting);
+        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs())
+            + &self.activities(&waiting)
+            + &self.waits();
         self.output.say(&text);
         self.end(1);
     }
@@ -93,7 +97,23 @@ impl Supervisor {
     pub(super) fn report_timeout(&mut self, limit: Duration) {
         let running: Vec<u32> = self.pes.running().collect();
         let text = format!("the job has not ended within {} s (--timeout)", limit.as_secs_f64());
-        self.output.say(&(text + &self.activities(&running)));
+        self.output.say(&(text + &self.activities(&running) + &self.waits()));
+    }
+
+    /// What each PE does and who waits for whom, because of a signal.
+    pub(super) fn report_now(&mut self, signal: i32) {
+        let running: Vec<u32> = self.pes.running().collect();
+        let text = format!("{}: the PEs now:", signals::describe(signal));
+        self.output.say(&(text + &self.activities(&running) + &self.waits()));
+    }
+
+    /// Who waits for whom, as lines that follow others.
+    fn waits(&self) -> String {
+        let Some(profile) = &self.profile else { return String::new() };
+        let running: Vec<u32> = self.pes.running().collect();
+        let all: Vec<PeNow> =
+            (0..self.job.npes()).map(|pe| profile.look(pe, running.binary_search(&pe).is_ok())).collect();
+        Waits::find(&all).text().lines().map(|line| format!("\n  {line}")).collect()
     }
 
     /// A line for each of these PEs: what it is doing.

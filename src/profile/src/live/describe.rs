@@ -1,0 +1,68 @@
+//! Words for what a PE does.
+
+use super::{PeNow, State};
+use crate::op::{self, Class};
+use crate::segment::{CurrentOp, Phase};
+
+/// `in shmem_barrier_all for 3.2 s; thread 71 in shmem_quiet for 1.0 s`
+pub fn activity(pe: &PeNow) -> String {
+    let Some(first) = pe.threads.first() else {
+        return match pe.state {
+            State::Absent => "has not called shmem_init",
+            State::Starting => "in shmem_init",
+            State::Running => "has called nothing since shmem_init",
+            State::Finalized => "after shmem_finalize",
+            State::Ended => "has ended",
+        }
+        .to_owned();
+    };
+    let mut text = match pe.state {
+        State::Finalized => return "after shmem_finalize".to_owned(),
+        State::Ended => format!("has ended; it was {}", operation(pe, first)),
+        _ => operation(pe, first),
+    };
+    for other in pe.threads.iter().skip(1).filter(|other| other.phase == Phase::Inside).take(3) {
+        text += &format!("; thread {} {}", other.thread, operation(pe, other));
+    }
+    text
+}
+
+/// `in shmem_long_put (to PE 3, heap+0x40, 64 bytes) for 0.5 s`
+pub fn operation(pe: &PeNow, current: &CurrentOp) -> String {
+    let routine = current.routine;
+    let when = current.elapsed_ns.map(|ns| format!(" {}", seconds(ns))).unwrap_or_default();
+    match current.phase {
+        Phase::Inside => format!("in {routine}{} for{when}", operands(pe, current)),
+        Phase::Entered => format!("in or after {routine}{}", operands(pe, current)),
+        Phase::Returned if when.is_empty() => format!("outside, last in {routine}"),
+        Phase::Returned => format!("outside, last in {routine} which it entered{when} ago"),
+    }
+}
+
+fn seconds(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    if seconds < 1.0 { format!("{:.0} ms", seconds * 1e3) } else { format!("{seconds:.1} s") }
+}
+
+fn operands(pe: &PeNow, current: &CurrentOp) -> String {
+    let direction = match op::get(current.op).map(|row| row.class) {
+        Some(Class::Put | Class::Signal) => "to ",
+        Some(Class::Get) => "from ",
+        Some(Class::Amo) => "on ",
+        _ => "",
+    };
+    let peer = current.peer.map(|peer| format!("{direction}PE {peer}"));
+    let addr = current.addr.filter(|addr| *addr != 0).map(|addr| object(pe, addr));
+    let bytes = current.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes"));
+    let parts: Vec<String> = peer.into_iter().chain(addr).chain(bytes).collect();
+    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+}
+
+/// An address as an offset in symmetric memory: what is the same on every PE.
+pub fn object(pe: &PeNow, addr: u64) -> String {
+    match pe.symmetric(addr) {
+        Some((0, offset)) => format!("heap+{offset:#x}"),
+        Some((_, offset)) => format!("static+{offset:#x}"),
+        None => format!("address {addr:#x}"),
+    }
+}

@@ -1,0 +1,98 @@
+use super::*;
+use crate::segment::Phase;
+
+fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
+    let threads = routine.map(|name| {
+        let op = op::find(name).unwrap_or_else(|| panic!("{name}"));
+        CurrentOp {
+            thread: 100 + number,
+            routine: op::get(op).unwrap().name,
+            op,
+            phase: Phase::Inside,
+            peer: None,
+            addr: Some(addr),
+            bytes: Some(0),
+            start_ns: Some(0),
+            elapsed_ns: Some(3_200_000_000),
+        }
+    });
+    PeNow {
+        pe: number,
+        pid: 70 + number,
+        state: State::Running,
+        threads: threads.into_iter().collect(),
+        locks: Vec::new(),
+        // Static objects are elsewhere in each process.
+        memory: [0x1000, 0x1000, 0x10_0000 * u64::from(number + 1), 0x1000],
+        heap: (0, 0),
+    }
+}
+
+#[test]
+fn a_collective_waits_for_those_outside() {
+    let pes = [
+        pe(0, Some("shmem_barrier_all"), 0),
+        pe(1, None, 0),
+        pe(2, Some("shmem_barrier_all"), 0),
+        pe(3, Some("shmem_signal_wait_until"), 0x1040),
+    ];
+    let waits = Waits::find(&pes);
+    assert_eq!(
+        waits.text(),
+        "PEs 0, 2 wait in shmem_barrier_all for PEs 1, 3\n\
+         PE 3 waits in shmem_signal_wait_until (heap+0x40) for a store by any PE\n"
+    );
+    assert!(waits.cycles.is_empty());
+    assert_eq!(activity(&pes[3]), "in shmem_signal_wait_until (heap+0x40) for 3.2 s");
+}
+
+#[test]
+fn a_ring_is_named() {
+    // PE 0 holds the lock (a static object) that PE 1 wants, and waits for PE 1 in a barrier.
+    let mut first = pe(0, Some("shmem_barrier_all"), 0);
+    first.locks.push(0x10_0020);
+    let waits = Waits::find(&[first, pe(1, Some("shmem_set_lock"), 0x20_0020), pe(2, Some("shmem_barrier_all"), 0)]);
+    assert_eq!(waits.cycles, [vec![0, 1]]);
+    let text = waits.text();
+    assert!(text.contains("PE 1 waits in shmem_set_lock (static+0x20) for PE 0, which holds the lock"), "{text}");
+    assert!(text.contains("cycle: PE 0 -> PE 1 -> PE 0: none of them can go on"), "{text}");
+}
+
+#[test]
+fn three_locks_in_a_ring() {
+    let mut pes: Vec<PeNow> =
+        (0..3).map(|i| pe(i, Some("shmem_set_lock"), 0x1000 + 8 * u64::from((i + 1) % 3))).collect();
+    for (lock, pe) in (0_u64..).zip(&mut pes) {
+        pe.locks.push(0x1000 + 8 * lock);
+    }
+    assert_eq!(Waits::find(&pes).cycles, [vec![0, 1, 2]]);
+}
+
+#[test]
+fn different_collectives_are_named() {
+    let waits = Waits::find(&[pe(0, Some("shmem_barrier_all"), 0), pe(1, Some("shmem_malloc"), 0)]);
+    let text = waits.text();
+    assert!(
+        text.contains("different collectives at the same time: PE 0 in shmem_barrier_all, PE 1 in shmem_malloc"),
+        "{text}"
+    );
+    assert_eq!(waits.cycles, [vec![0, 1]]);
+}
+
+#[test]
+fn a_team_is_no_proof() {
+    let waits =
+        Waits::find(&[pe(0, Some("shmem_team_sync"), 0), pe(1, Some("shmem_set_lock"), 0x1000), pe(2, None, 0)]);
+    assert!(waits.cycles.is_empty());
+    assert!(waits.text().contains("for PEs 1, 2, as far as they are members"), "{}", waits.text());
+    assert!(waits.text().contains("for a lock that no PE is seen to hold"), "{}", waits.text());
+}
+
+#[test]
+fn a_pe_that_ended_is_waited_for() {
+    let mut gone = pe(1, Some("shmem_barrier_all"), 0);
+    gone.state = State::Ended;
+    let waits = Waits::find(&[pe(0, Some("shmem_barrier_all"), 0), gone.clone()]);
+    assert_eq!(waits.text(), "PE 0 waits in shmem_barrier_all for PE 1\n");
+    assert_eq!(activity(&gone), "has ended; it was in shmem_barrier_all for 3.2 s");
+}

@@ -1,0 +1,250 @@
+//! Who waits for whom.
+//!
+//! A PE in a collective waits for those that are not in it; one that waits for a lock waits for its holder; one that waits
+//! for a variable waits for a store that any PE may make. PEs that wait for each other in a ring will do so for ever.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+
+use super::{Object, PeNow, State, describe, is_collective, row};
+use crate::op::Class;
+use crate::segment::{CurrentOp, Phase};
+
+/// PEs that are listed one by one.
+const LISTED: usize = 16;
+
+/// What a PE waits for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum For {
+    /// These PEs, which are not in the collective.
+    Members {
+        /// They.
+        missing: Vec<u32>,
+        /// Only some PEs may take part (a team or an active set): which is not known.
+        perhaps: bool,
+    },
+    /// The holder of a lock; `None`: nobody is seen to hold it.
+    Lock(Option<u32>),
+    /// A store to a variable, by whomever.
+    Store,
+}
+
+/// A PE that waits.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// Who.
+    pub pe: u32,
+    /// Where.
+    pub routine: &'static str,
+    /// The object that it looks at, where there is one.
+    pub object: Option<String>,
+    /// For what.
+    pub what: For,
+}
+
+/// All that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Waits {
+    /// By PE.
+    pub waits: Vec<Wait>,
+    /// Rings: each PE waits for the next one, the last for the first.
+    pub cycles: Vec<Vec<u32>>,
+    /// Collectives that PEs are in at the same time, where they are more than one.
+    pub different: Vec<(&'static str, Vec<u32>)>,
+}
+
+impl Waits {
+    /// Finds out.
+    pub fn find(pes: &[PeNow]) -> Waits {
+        let inside = |pe: &'_ PeNow| -> Vec<CurrentOp> {
+            let live = !matches!(pe.state, State::Ended | State::Finalized | State::Absent);
+            pe.threads.iter().filter(|t| live && t.phase == Phase::Inside).cloned().collect()
+        };
+        let threads: Vec<Vec<CurrentOp>> = pes.iter().map(inside).collect();
+        let mut collectives: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+        for (index, threads) in threads.iter().enumerate() {
+            for thread in threads {
+                let (class, name) = row(thread);
+                if is_collective(class, name) {
+                    collectives.entry(name).or_default().push(index);
+                }
+            }
+        }
+        let mut holders: BTreeMap<Object, u32> = BTreeMap::new();
+        for pe in pes {
+            holders.extend(pe.locks.iter().filter_map(|&lock| pe.symmetric(lock)).map(|lock| (lock, pe.pe)));
+        }
+        let missing: BTreeMap<&'static str, Vec<u32>> = collectives
+            .iter()
+            .map(|(name, members)| {
+                let mut there = vec![false; pes.len()];
+                members.iter().for_each(|&member| there[member] = true);
+                (*name, pes.iter().zip(there).filter(|(_, there)| !there).map(|(pe, _)| pe.pe).collect())
+            })
+            .collect();
+        let mut waits = Vec::new();
+        for (pe, threads) in pes.iter().zip(&threads) {
+            for thread in threads {
+                let (class, routine) = row(thread);
+                let addr = thread.addr.filter(|&addr| addr != 0);
+                let what = match class {
+                    Class::Wait => For::Store,
+                    Class::Lock if routine.contains("set_lock") => {
+                        let lock = addr.and_then(|addr| pe.symmetric(addr));
+                        For::Lock(lock.and_then(|lock| holders.get(&lock).copied()))
+                    }
+                    _ if is_collective(class, routine) => For::Members {
+                        missing: missing.get(routine).cloned().unwrap_or_default(),
+                        perhaps: class == Class::Team || !is_of_all(routine),
+                    },
+                    _ => continue,
+                };
+                let object = matches!(class, Class::Wait | Class::Lock).then_some(addr).flatten();
+                let object = object.map(|addr| describe::object(pe, addr));
+                waits.push(Wait { pe: pe.pe, routine, object, what });
+            }
+        }
+        let mut found = Waits { cycles: cycles(&waits), waits, different: Vec::new() };
+        if collectives.len() > 1 {
+            found.different = collectives
+                .into_iter()
+                .map(|(name, members)| (name, members.into_iter().map(|index| pes[index].pe).collect()))
+                .collect();
+        }
+        found
+    }
+
+    /// The text of a report, a line a group of PEs that wait for the same.
+    pub fn text(&self) -> String {
+        let mut groups: BTreeMap<String, Vec<u32>> = BTreeMap::new();
+        let mut order: Vec<String> = Vec::new();
+        for wait in &self.waits {
+            let phrase = wait.phrase();
+            if !order.contains(&phrase) {
+                order.push(phrase.clone());
+            }
+            groups.entry(phrase).or_default().push(wait.pe);
+        }
+        let mut text = String::new();
+        for phrase in order {
+            let pes = &groups[&phrase];
+            let phrase = if pes.len() > 1 { phrase.replacen("waits", "wait", 1) } else { phrase };
+            let _ = writeln!(text, "{} {phrase}", list(pes));
+        }
+        if self.different.len() > 1 {
+            let names: Vec<String> =
+                self.different.iter().map(|(name, pes)| format!("{} in {name}", list(pes))).collect();
+            let _ = writeln!(text, "different collectives at the same time: {}", names.join(", "));
+        }
+        for cycle in &self.cycles {
+            let ring: Vec<String> = cycle.iter().chain(cycle.first()).map(|pe| format!("PE {pe}")).collect();
+            let _ = writeln!(text, "cycle: {}: none of them can go on", ring.join(" -> "));
+        }
+        text
+    }
+}
+
+impl Wait {
+    fn phrase(&self) -> String {
+        let routine = self.routine;
+        let object = self.object.as_ref().map(|object| format!(" ({object})")).unwrap_or_default();
+        match &self.what {
+            For::Members { missing, .. } if missing.is_empty() => format!("waits in {routine}, where all PEs are"),
+            For::Members { missing, perhaps } => {
+                let perhaps = if *perhaps { ", as far as they are members" } else { "" };
+                format!("waits in {routine} for {}{perhaps}", list(missing))
+            }
+            For::Lock(Some(holder)) => format!("waits in {routine}{object} for PE {holder}, which holds the lock"),
+            For::Lock(None) => format!("waits in {routine}{object} for a lock that no PE is seen to hold"),
+            For::Store => format!("waits in {routine}{object} for a store by any PE"),
+        }
+    }
+
+    /// PEs that this one surely waits for.
+    fn surely(&self) -> &[u32] {
+        match &self.what {
+            For::Members { missing, perhaps: false } => missing,
+            For::Lock(Some(holder)) => std::slice::from_ref(holder),
+            _ => &[],
+        }
+    }
+}
+
+/// Whether a collective is one of all PEs whatever its arguments.
+fn is_of_all(routine: &str) -> bool {
+    routine.ends_with("barrier_all")
+        || routine.ends_with("sync_all")
+        || !(routine.contains("barrier") || routine.contains("sync")) && {
+            ["malloc", "calloc", "align", "free", "realloc", "init", "finalize", "start_pes"]
+                .iter()
+                .any(|word| routine.contains(word))
+        }
+}
+
+/// One shortest ring for each set of PEs that all wait for each other.
+fn cycles(waits: &[Wait]) -> Vec<Vec<u32>> {
+    let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for wait in waits {
+        next.entry(wait.pe).or_default().extend(wait.surely());
+    }
+    // Who waits for nobody that waits is in no ring.
+    next.retain(|_, to| !to.is_empty());
+    let mut cycles: Vec<Vec<u32>> = Vec::new();
+    for &start in next.keys() {
+        if cycles.iter().any(|cycle| cycle.contains(&start)) || cycles.len() >= LISTED {
+            continue;
+        }
+        if let Some(cycle) = shortest(start, &next) {
+            cycles.push(cycle);
+        }
+    }
+    cycles
+}
+
+/// The shortest way from a PE back to itself.
+fn shortest(start: u32, next: &BTreeMap<u32, Vec<u32>>) -> Option<Vec<u32>> {
+    let mut from: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(pe) = queue.pop_front() {
+        for &to in next.get(&pe).map(Vec::as_slice).unwrap_or_default() {
+            if to == start {
+                let mut ring = vec![pe];
+                while let Some(&before) = ring.last().and_then(|last| from.get(last)) {
+                    ring.push(before);
+                }
+                ring.reverse();
+                return Some(ring);
+            }
+            if to != start && next.contains_key(&to) && !from.contains_key(&to) {
+                from.insert(to, pe);
+                queue.push_back(to);
+            }
+        }
+    }
+    None
+}
+
+/// `PE 3`, `PEs 0 to 5, 7`
+fn list(pes: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &pe in pes {
+        match runs.last_mut() {
+            Some((_, end)) if *end + 1 == pe => *end = pe,
+            Some((_, end)) if *end == pe => {}
+            _ => runs.push((pe, pe)),
+        }
+    }
+    let mut parts: Vec<String> = runs
+        .iter()
+        .take(LISTED)
+        .map(|&(begin, end)| match end - begin {
+            0 => begin.to_string(),
+            1 => format!("{begin}, {end}"),
+            _ => format!("{begin} to {end}"),
+        })
+        .collect();
+    if runs.len() > LISTED {
+        parts.push("...".to_owned());
+    }
+    format!("{} {}", if pes.len() == 1 { "PE" } else { "PEs" }, parts.join(", "))
+}

@@ -1,0 +1,129 @@
+//! The trace file. All numbers are little-endian.
+//!
+//! ```text
+//! file     Head (4096 bytes) | chunk 0 | chunk 1 | ...
+//! chunk    ChunkHead (64 bytes) | records, as many bytes as the head says
+//! call     routine (11 bits) and kind (5) | five lengths of 3 bits | gap | time | address | bytes | peer
+//! note     kind (as above, routine 0) | length of the text | ticks (8 bytes) | value (8 bytes) | text
+//! ```
+//!
+//! A length of 0 to 6 is that many bytes, 7 stands for 8. `gap` is the time in ticks from the end of the call before
+//! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to that of the call
+//! before, with the sign in the lowest bit; `bytes` and `peer` (plus 1: 0 is none) are differences by exclusive or. Each
+//! chunk begins anew with zeros: it can be read without the others.
+
+use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+
+use crate::op::COUNT;
+use crate::segment::layout::Text;
+
+/// First eight bytes of a file, written last.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
+/// Version of the format.
+pub const VERSION: u32 = 1;
+/// First eight bytes of a chunk.
+pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"PELLCHNK");
+
+/// Bytes of the head.
+pub const HEAD_BYTES: usize = 4096;
+/// Bytes of a chunk with its head.
+pub const CHUNK_BYTES: usize = 64 << 10;
+/// Bytes of a chunk's head.
+pub const CHUNK_HEAD_BYTES: usize = 64;
+/// Longest record of a call: stores are 8 bytes wide whatever the length.
+pub const CALL_BYTES: usize = 4 + 5 * 8;
+/// Longest text of a note.
+pub const TEXT_BYTES: usize = 200;
+/// Longest record.
+pub const NOTE_BYTES: usize = 20 + TEXT_BYTES;
+
+/// Bits of a record's first word that hold the routine.
+pub const OP_BITS: u32 = 11;
+const _: () = assert!(COUNT <= 1 << OP_BITS);
+
+/// Record: a call.
+pub const KIND_CALL: u16 = 0;
+/// Record: the events from here on are of another thread, whose id is the value.
+pub const KIND_THREAD: u16 = 1;
+/// Record: a region of this name begins.
+pub const KIND_REGION_BEGIN: u16 = 2;
+/// Record: a region of this name ends.
+pub const KIND_REGION_END: u16 = 3;
+/// Record: a marker with a name and a value.
+pub const KIND_MARKER: u16 = 4;
+
+/// First page of a file.
+#[repr(C, align(4096))]
+pub struct Head {
+    /// [`MAGIC`].
+    pub magic: AtomicU64,
+    /// [`VERSION`].
+    pub version: AtomicU32,
+    /// World number of the PE.
+    pub pe: AtomicU32,
+    /// PEs of the job.
+    pub npes: AtomicU32,
+    /// Which of the PE's files this is; [`crate::segment::layout::SLOTS`]: that of threads without one, which has no chunks.
+    pub slot: AtomicU32,
+    /// Process id.
+    pub pid: AtomicU32,
+    /// Process that created the job; with the two start times, the job's identity.
+    pub launcher_pid: AtomicU32,
+    /// Hash of the table of routines.
+    pub ops_hash: AtomicU64,
+    /// [`crate::clock::Source`].
+    pub clock_source: AtomicU32,
+    /// [`CHUNK_BYTES`].
+    pub chunk_bytes: AtomicU32,
+    /// Nanoseconds per tick, times 2^32.
+    pub clock_mult: AtomicU64,
+    /// Begin of the job in ticks of this host.
+    pub start_ticks: AtomicU64,
+    /// Begin of the job in nanoseconds since 1970.
+    pub start_realtime: AtomicU64,
+    /// What to add to this host's nanoseconds to get the job's, measured at `offset_ticks[0]` (initialization) and
+    /// `offset_ticks[1]` (finalization; 0: not measured). On the host of the launcher 0 by definition.
+    pub offset_ns: [AtomicI64; 2],
+    /// See `offset_ns`.
+    pub offset_ticks: [AtomicU64; 2],
+    /// Events that were overwritten, or for which there was no room.
+    pub dropped: AtomicU64,
+    /// Error number that ended the growth of the file before its bound; 0: none.
+    pub error: AtomicU32,
+    /// Chunks that the file may have.
+    pub chunks: AtomicU32,
+    /// First address and bytes of the symmetric heap, then of the static objects: to tell the same object on two PEs.
+    pub memory: [AtomicU64; 4],
+    /// Host.
+    pub host: Text<64>,
+    /// Program.
+    pub program: Text<512>,
+}
+
+/// Begin of a chunk.
+#[repr(C, align(64))]
+pub struct ChunkHead {
+    /// [`CHUNK_MAGIC`].
+    pub magic: AtomicU64,
+    /// 1 for the first chunk written, and so on: a chunk that is written anew gets a new number. 0: being written anew.
+    pub sequence: AtomicU64,
+    /// What the first `gap` counts from.
+    pub base_ticks: AtomicU64,
+    /// Bytes of complete records (low half), and how many they are (high half).
+    pub progress: AtomicU64,
+    /// Thread id of the first record.
+    pub thread: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: [AtomicU32; 7],
+}
+
+const _: () = {
+    assert!(size_of::<Head>() == HEAD_BYTES);
+    assert!(size_of::<ChunkHead>() == CHUNK_HEAD_BYTES);
+    assert!(NOTE_BYTES < CHUNK_BYTES - CHUNK_HEAD_BYTES);
+};
+
+/// Name of a file in the trace directory.
+pub fn file_name(pe: u32, slot: usize) -> String {
+    format!("pe-{pe:05}-{slot:03}.trace")
+}

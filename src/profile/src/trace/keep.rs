@@ -1,0 +1,62 @@
+//! What the launcher does with a trace when its job has ended.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::mem::offset_of;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::format::{CHUNK_BYTES, ChunkHead, HEAD_BYTES};
+use super::read::{Trace, TraceFile};
+use crate::file::ReadError;
+
+/// What is in a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Events in the files.
+    pub events: u64,
+    /// Events that are not: overwritten, or without room.
+    pub dropped: u64,
+}
+
+/// Gives back the room that was reserved and not used, and counts what is there.
+pub fn finish(dir: &Path) -> (Summary, Vec<ReadError>) {
+    let trace = match Trace::open(dir) {
+        Ok(trace) => trace,
+        // No PE called the library.
+        Err(ReadError::NotATrace(_)) => return (Summary::default(), Vec::new()),
+        Err(problem) => return (Summary::default(), vec![problem]),
+    };
+    let mut summary = Summary { events: 0, dropped: trace.dropped() };
+    let mut problems = trace.problems;
+    for file in &trace.files {
+        match finish_file(file) {
+            Ok(events) => summary.events += events,
+            Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
+        }
+    }
+    (summary, problems)
+}
+
+fn finish_file(file: &TraceFile) -> io::Result<u64> {
+    let open = OpenOptions::new().read(true).write(true).open(&file.path)?;
+    let bytes = fs::metadata(&file.path)?.len();
+    let (mut events, mut end) = (0, HEAD_BYTES as u64);
+    let mut at = HEAD_BYTES as u64;
+    while at + CHUNK_BYTES as u64 <= bytes {
+        let sequence = word(&open, at + offset_of!(ChunkHead, sequence) as u64)?;
+        if sequence != 0 {
+            events += word(&open, at + offset_of!(ChunkHead, progress) as u64)? >> 32;
+            end = at + CHUNK_BYTES as u64;
+        }
+        at += CHUNK_BYTES as u64;
+    }
+    open.set_len(end)?;
+    Ok(events)
+}
+
+fn word(file: &File, at: u64) -> io::Result<u64> {
+    let mut bytes = [0; 8];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(u64::from_le_bytes(bytes))
+}

@@ -1,0 +1,28 @@
+//! Traces: every recorded call as an event in a file of its thread.
+//!
+//! The file is mapped, so that an event is some stores into memory: nothing is buffered in the process, and what was
+//! recorded outlives its death. Room is reserved on the disk before it is written to (a store into a mapped file on a
+//! full disk would be a bus error). A file is bounded: when it is full its oldest chunk is written anew, and the events
+//! that were in it are counted as dropped.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `format` | the file: header, chunks, records |
+//! | `switch` | on and off; where the files are |
+//! | `room` | a file and its mapped, reserved part |
+//! | `writer` | encoding an event |
+//! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
+
+pub mod format;
+#[cfg(feature = "report")]
+pub mod keep;
+#[cfg(feature = "report")]
+pub mod read;
+mod room;
+mod switch;
+mod writer;
+
+pub use switch::{Config, Memory, attach, is_attached, is_on, marker, region_begin, region_end, set};
+
+pub(crate) use switch::{lost, mask};
+pub(crate) use writer::event;

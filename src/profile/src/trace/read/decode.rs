@@ -1,0 +1,165 @@
+//! Chunks and records.
+
+use std::fs;
+use std::mem::offset_of;
+
+use super::super::format::*;
+use super::{Call, Event, TraceFile, What};
+use crate::file::ReadError;
+use crate::file::cursor::Cursor;
+use crate::op;
+
+/// A chunk whose head makes sense.
+struct Chunk {
+    sequence: u64,
+    offset: usize,
+    used: usize,
+    base: u64,
+    thread: u32,
+}
+
+impl TraceFile {
+    /// Calls `visit` with every event in the order in which they were recorded. A damaged chunk is read up to the damage.
+    pub fn for_each(&self, problems: &mut Vec<ReadError>, visit: impl FnMut(&Event)) {
+        match fs::read(&self.path) {
+            Ok(bytes) => self.decode(&bytes, problems, visit),
+            Err(error) => problems.push(ReadError::Io(self.path.clone(), error)),
+        }
+    }
+
+    /// As [`Self::for_each`], of these bytes.
+    pub fn decode(&self, bytes: &[u8], problems: &mut Vec<ReadError>, mut visit: impl FnMut(&Event)) {
+        for chunk in self.chunks(bytes, problems) {
+            if let Err(problem) = self.records(bytes, &chunk, &mut visit) {
+                problems.push(problem);
+            }
+        }
+    }
+
+    /// The chunks that were written to, oldest first.
+    fn chunks(&self, bytes: &[u8], problems: &mut Vec<ReadError>) -> Vec<Chunk> {
+        let mut chunks = Vec::new();
+        let mut offset = HEAD_BYTES;
+        while offset < bytes.len() {
+            match self.chunk(bytes, offset) {
+                Ok(chunk) => chunks.extend(chunk),
+                Err(problem) => problems.push(problem),
+            }
+            offset += CHUNK_BYTES;
+        }
+        chunks.sort_by_key(|chunk| chunk.sequence);
+        chunks
+    }
+
+    /// `None`: reserved, and not written to or just being written anew.
+    fn chunk(&self, bytes: &[u8], offset: usize) -> Result<Option<Chunk>, ReadError> {
+        let corrupt = |at: usize, what: String| ReadError::Corrupt {
+            path: self.path.clone(),
+            offset: (offset + at) as u64,
+            what,
+        };
+        let truncated = || ReadError::Truncated {
+            path: self.path.clone(),
+            offset: bytes.len() as u64,
+            wanted: "the rest of a chunk",
+        };
+        let head = bytes.get(offset..offset + CHUNK_HEAD_BYTES).ok_or_else(truncated)?;
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+        if head.iter().all(|&b| b == 0) {
+            return Ok(None);
+        }
+        let magic = number(offset_of!(ChunkHead, magic));
+        if magic != CHUNK_MAGIC {
+            return Err(corrupt(0, format!("a chunk begins with {magic:#018x}, not {CHUNK_MAGIC:#018x}")));
+        }
+        let sequence = number(offset_of!(ChunkHead, sequence));
+        let used = number(offset_of!(ChunkHead, progress)) as u32 as usize;
+        if used > CHUNK_BYTES - CHUNK_HEAD_BYTES {
+            let at = offset_of!(ChunkHead, progress);
+            return Err(corrupt(at, format!("{used} bytes of records in a chunk of {CHUNK_BYTES}")));
+        }
+        let chunk = Chunk {
+            sequence,
+            offset,
+            used,
+            base: number(offset_of!(ChunkHead, base_ticks)),
+            thread: number(offset_of!(ChunkHead, thread)) as u32,
+        };
+        Ok((sequence != 0).then_some(chunk))
+    }
+
+    fn records(&self, bytes: &[u8], chunk: &Chunk, visit: &mut impl FnMut(&Event)) -> Result<(), ReadError> {
+        let begin = chunk.offset + CHUNK_HEAD_BYTES;
+        // What is missing of a truncated file is found where it ends.
+        let end = bytes.len().min(begin + chunk.used);
+        let mut cursor = Cursor::new(&self.path, &bytes[..end]);
+        cursor.take(begin, "a chunk")?;
+        let mut last = Last { ticks: chunk.base, thread: chunk.thread, ..Last::default() };
+        while cursor.position() < begin + chunk.used {
+            if let Some(event) = self.record(&mut cursor, &mut last)? {
+                visit(&event);
+            }
+        }
+        Ok(())
+    }
+
+    /// One record; `None`: one that is no event of its own.
+    fn record(&self, cursor: &mut Cursor<'_>, last: &mut Last) -> Result<Option<Event>, ReadError> {
+        let at = cursor.position();
+        let head = cursor.u32("a record")?;
+        let (op, kind, lengths) = (head as u16 & ((1 << OP_BITS) - 1), head as u16 >> OP_BITS, head >> 16);
+        if kind == KIND_CALL {
+            if usize::from(op) >= op::COUNT {
+                return Err(cursor.corrupt_at(at, format!("routine {op} of {}", op::COUNT)));
+            }
+            let mut values = [0; 5];
+            for (i, value) in values.iter_mut().enumerate() {
+                let code = (lengths >> (3 * i)) & 7;
+                let field = cursor.take((code + ((code + 1) >> 3)) as usize, "a call's record")?;
+                *value = field.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            }
+            return Ok(Some(self.call(op, values, last)));
+        }
+        let length = lengths as usize;
+        if length > TEXT_BYTES || op != 0 {
+            return Err(cursor.corrupt_at(at, format!("a note of {length} bytes, routine {op}")));
+        }
+        let ticks = cursor.u64("a note's time")?;
+        let value = cursor.u64("a note's value")? as i64;
+        let text = String::from_utf8_lossy(cursor.take(length, "a note's text")?).into_owned();
+        let what = match kind {
+            KIND_THREAD => {
+                last.thread = value as u32;
+                return Ok(None);
+            }
+            KIND_REGION_BEGIN => What::RegionBegin(text),
+            KIND_REGION_END => What::RegionEnd(text),
+            KIND_MARKER => What::Marker(text, value),
+            _ => return Err(cursor.corrupt_at(at, format!("a record of kind {kind}"))),
+        };
+        let ns = self.facts.ns(ticks);
+        Ok(Some(Event { start_ns: ns, end_ns: ns, thread: last.thread, what }))
+    }
+
+    fn call(&self, op: u16, [gap, time, addr, bytes, peer]: [u64; 5], last: &mut Last) -> Event {
+        let start = last.ticks.wrapping_add(gap);
+        let end = start.saturating_add(time);
+        last.ticks = end;
+        last.addr = last.addr.wrapping_add((addr >> 1) ^ (addr & 1).wrapping_neg());
+        last.bytes ^= bytes;
+        last.peer ^= peer as u32;
+        let call = Call { op, peer: last.peer.checked_sub(1), addr: last.addr, bytes: last.bytes };
+        let (start_ns, end_ns) = (self.facts.ns(start), self.facts.ns(end));
+        Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what: What::Call(call) }
+    }
+}
+
+/// What differences refer to.
+#[derive(Default)]
+struct Last {
+    ticks: u64,
+    thread: u32,
+    addr: u64,
+    bytes: u64,
+    peer: u32,
+}

@@ -1,0 +1,139 @@
+//! The head of a trace file.
+
+use std::fs::File;
+use std::io::Read;
+use std::mem::offset_of;
+use std::path::Path;
+
+use super::super::format::{CHUNK_BYTES, HEAD_BYTES, Head, MAGIC, VERSION};
+use crate::clock;
+use crate::file::ReadError;
+use crate::op;
+
+/// What a file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// World number of the PE.
+    pub pe: u32,
+    /// PEs of the job.
+    pub npes: u32,
+    /// Which of the PE's files.
+    pub slot: u32,
+    /// Process id of the PE.
+    pub pid: u32,
+    /// Host of the PE.
+    pub host: String,
+    /// Program of the job.
+    pub program: String,
+    /// Begin of the job in nanoseconds since 1970.
+    pub start_realtime: u64,
+    /// Process that created the job.
+    pub launcher_pid: u32,
+    /// Events that are not there.
+    pub dropped: u64,
+    /// Error number that ended the growth of the file; 0: none.
+    pub error: u32,
+    /// First address and bytes of heap and static objects.
+    pub memory: [u64; 4],
+    /// Difference of this host's clock to the job's in nanoseconds, when measured first and last.
+    pub offset_ns: [i64; 2],
+    start_ticks: u64,
+    mult: u64,
+    offset_ticks: [u64; 2],
+}
+
+impl Facts {
+    /// Reads and checks a head.
+    pub(super) fn read(path: &Path) -> Result<Facts, ReadError> {
+        let io = |error| ReadError::Io(path.to_owned(), error);
+        let mut bytes = Vec::with_capacity(HEAD_BYTES);
+        File::open(path).map_err(io)?.take(HEAD_BYTES as u64).read_to_end(&mut bytes).map_err(io)?;
+        Facts::parse(path, &bytes)
+    }
+
+    /// Understands the first bytes of a file.
+    pub(super) fn parse(path: &Path, bytes: &[u8]) -> Result<Facts, ReadError> {
+        let corrupt = |at: usize, what: String| ReadError::Corrupt { path: path.to_owned(), offset: at as u64, what };
+        if bytes.len() < HEAD_BYTES {
+            let offset = bytes.len() as u64;
+            return Err(ReadError::Truncated { path: path.to_owned(), offset, wanted: "the rest of the head" });
+        }
+        let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let half = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        let text = |at: usize, most: usize| {
+            let field = &bytes[at..at + most];
+            let end = field.iter().position(|&b| b == 0).unwrap_or(most);
+            String::from_utf8_lossy(&field[..end]).into_owned()
+        };
+        if number(offset_of!(Head, magic)) != MAGIC {
+            return Err(corrupt(0, "does not begin as a trace file does".to_owned()));
+        }
+        let version = half(offset_of!(Head, version));
+        if version != VERSION {
+            return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
+        }
+        if number(offset_of!(Head, ops_hash)) != op::TABLE_HASH {
+            let what = "written by a library with another table of routines: use the oshprof of that build".to_owned();
+            return Err(corrupt(offset_of!(Head, ops_hash), what));
+        }
+        let chunk = half(offset_of!(Head, chunk_bytes));
+        if chunk as usize != CHUNK_BYTES {
+            return Err(corrupt(offset_of!(Head, chunk_bytes), format!("chunks of {chunk} bytes, not {CHUNK_BYTES}")));
+        }
+        let (pe, npes) = (half(offset_of!(Head, pe)), half(offset_of!(Head, npes)));
+        if pe >= npes {
+            return Err(corrupt(offset_of!(Head, pe), format!("PE {pe} of a job of {npes}")));
+        }
+        let mult = number(offset_of!(Head, clock_mult));
+        if mult == 0 {
+            return Err(corrupt(offset_of!(Head, clock_mult), "a tick takes no time".to_owned()));
+        }
+        let pair = |at: usize| [number(at), number(at + 8)];
+        Ok(Facts {
+            pe,
+            npes,
+            slot: half(offset_of!(Head, slot)),
+            pid: half(offset_of!(Head, pid)),
+            host: text(offset_of!(Head, host), 64),
+            program: text(offset_of!(Head, program), 512),
+            start_realtime: number(offset_of!(Head, start_realtime)),
+            launcher_pid: half(offset_of!(Head, launcher_pid)),
+            dropped: number(offset_of!(Head, dropped)),
+            error: half(offset_of!(Head, error)),
+            memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
+            offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
+            start_ticks: number(offset_of!(Head, start_ticks)),
+            mult,
+            offset_ticks: pair(offset_of!(Head, offset_ticks)),
+        })
+    }
+
+    /// What tells jobs apart: the newest has the greatest.
+    pub(super) fn job(&self) -> (u64, u32) {
+        (self.start_realtime, self.launcher_pid)
+    }
+
+    /// A time stamp of this host as nanoseconds since the begin of the job, on the job's clock.
+    pub(super) fn ns(&self, ticks: u64) -> u64 {
+        let ns = clock::scale_ns(ticks.saturating_sub(self.start_ticks), self.mult);
+        ns.saturating_add_signed(self.offset_at(ticks))
+    }
+
+    /// The offset at a time: on the line through the two measurements.
+    fn offset_at(&self, ticks: u64) -> i64 {
+        let ([first, last], [t0, t1]) = (self.offset_ns, self.offset_ticks);
+        if t1 <= t0 || first == last {
+            return first;
+        }
+        let part = (ticks as f64 - t0 as f64) / (t1 - t0) as f64;
+        first.saturating_add(((last.wrapping_sub(first)) as f64 * part) as i64)
+    }
+
+    /// The symmetric object at an address of this PE, in a form that is the same on every PE: which memory, and the offset
+    /// in it. `None`: not symmetric.
+    pub fn symmetric(&self, addr: u64) -> Option<(u8, u64)> {
+        let [heap, heap_bytes, data, data_bytes] = self.memory;
+        let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);
+        within(heap, heap_bytes).map(|o| (0, o)).or_else(|| within(data, data_bytes).map(|o| (1, o)))
+    }
+}

@@ -1,0 +1,131 @@
+//! Reading a trace directory. What is damaged is named, the rest is read.
+
+mod decode;
+mod head;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::file::ReadError;
+
+pub use head::Facts;
+
+/// A trace directory whose files are known.
+#[derive(Debug)]
+pub struct Trace {
+    /// The files of one job, by PE and slot.
+    pub files: Vec<TraceFile>,
+    /// What could not be read.
+    pub problems: Vec<ReadError>,
+}
+
+/// One file. Its events are read when they are wanted, so that one file is in memory at a time.
+#[derive(Debug)]
+pub struct TraceFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What its head says.
+    pub facts: Facts,
+}
+
+/// What a thread did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Begin in nanoseconds since the job's.
+    pub start_ns: u64,
+    /// End; that of a note is its begin.
+    pub end_ns: u64,
+    /// Thread id.
+    pub thread: u32,
+    /// What it is.
+    pub what: What,
+}
+
+/// What an event is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A call.
+    Call(Call),
+    /// A region begins.
+    RegionBegin(String),
+    /// A region ends.
+    RegionEnd(String),
+    /// A marker with its value.
+    Marker(String, i64),
+}
+
+/// A call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// Operation id, in the table.
+    pub op: u16,
+    /// World number of the peer.
+    pub peer: Option<u32>,
+    /// Address argument, as the calling PE has it; 0 where the routine has none. Of a put with signal: the signal's.
+    pub addr: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Trace {
+    /// Finds the files of a trace. Where there are those of several jobs, the newest is taken and the others are problems.
+    ///
+    /// # Errors
+    /// When there is nothing to read at all.
+    pub fn open(dir: &Path) -> Result<Trace, ReadError> {
+        match fs::metadata(dir) {
+            Ok(facts) if !facts.is_dir() => return Err(ReadError::NotADirectory(dir.to_owned())),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReadError::Missing(dir.to_owned())),
+            Err(error) => return Err(ReadError::Io(dir.to_owned(), error)),
+        }
+        let (mut files, mut problems) = (Vec::new(), Vec::new());
+        for path in paths(dir).map_err(|error| ReadError::Io(dir.to_owned(), error))? {
+            match Facts::read(&path) {
+                Ok(facts) => files.push(TraceFile { path, facts }),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        if files.is_empty() {
+            return Err(problems.into_iter().next().unwrap_or_else(|| ReadError::NotATrace(dir.to_owned())));
+        }
+        let newest = files.iter().map(|file| file.facts.job()).max();
+        files.retain(|file| {
+            let same = Some(file.facts.job()) == newest;
+            if !same {
+                let what = "belongs to another job than the newest file here".to_owned();
+                problems.push(ReadError::Corrupt { path: file.path.clone(), offset: 0, what });
+            }
+            same
+        });
+        files.sort_by_key(|file| (file.facts.pe, file.facts.slot));
+        Ok(Trace { files, problems })
+    }
+
+    /// Events that were overwritten or had no room.
+    pub fn dropped(&self) -> u64 {
+        self.files.iter().map(|file| file.facts.dropped).sum()
+    }
+
+    /// Calls `visit` with every event, file by file, each file in the order of time.
+    pub fn for_each(&self, problems: &mut Vec<ReadError>, mut visit: impl FnMut(&TraceFile, &Event)) {
+        for file in &self.files {
+            file.for_each(problems, |event| visit(file, event));
+        }
+    }
+}
+
+/// The trace files of a directory, by name.
+pub(super) fn paths(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if name.starts_with("pe-") && name.ends_with(".trace") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}

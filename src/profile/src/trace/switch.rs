@@ -1,0 +1,160 @@
+//! On and off; where the files are.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
+
+use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END};
+use super::writer;
+use crate::segment::layout::{HEADER_BYTES, Header};
+use crate::segment::{Facts, Mapping};
+
+/// All ones: off. Zero: on. A recorded call of a short routine tests its countdown under this mask: being able to trace
+/// costs it nothing.
+static MASK: AtomicU32 = AtomicU32::new(u32::MAX);
+static JOB: OnceLock<Job> = OnceLock::new();
+
+/// Where symmetric memory is in this process: (first address, bytes).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Memory {
+    /// The symmetric heap.
+    pub heap: (usize, usize),
+    /// Static objects.
+    pub data: (usize, usize),
+}
+
+/// How to trace.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Directory of the files; made where it does not exist.
+    pub directory: PathBuf,
+    /// Bytes that each thread's file may have.
+    pub bytes: u64,
+    /// Whether events are written from now on, or from [`set`] on.
+    pub on: bool,
+}
+
+/// What every file of this process says.
+pub(super) struct Job {
+    pub(super) directory: PathBuf,
+    pub(super) chunks: u32,
+    pub(super) memory: Memory,
+    pub(super) pe: u32,
+    pub(super) header: &'static Header,
+    /// Reports go out once a job, not once a PE.
+    reported: &'static AtomicU32,
+    /// Calls of threads that have no file.
+    lost: AtomicU64,
+}
+
+pub(super) fn job() -> Option<&'static Job> {
+    JOB.get()
+}
+
+/// Makes this process one that can trace. `fd` is the profile segment that the recorder is attached to. Once a process;
+/// later calls change nothing but the switch.
+///
+/// # Errors
+/// What the system answered, and `InvalidInput` for a bound that is less than one chunk. The PE runs on without a trace.
+pub fn attach(fd: RawFd, pe: u32, config: &Config, memory: Memory) -> io::Result<()> {
+    let chunks = config.bytes.saturating_sub(HEAD_BYTES as u64) / CHUNK_BYTES as u64;
+    if chunks == 0 {
+        let message = format!("a trace file of {} bytes has no room for a chunk of {CHUNK_BYTES}", config.bytes);
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Facts::read(fd)?;
+    let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
+    // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are atomics.
+    let header = unsafe { &*mapping.leak().cast::<Header>() };
+    let job = Job {
+        directory: config.directory.clone(),
+        chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
+        memory,
+        pe,
+        header,
+        reported: &header.trace_reported,
+        lost: AtomicU64::new(0),
+    };
+    if JOB.set(job).is_ok() {
+        let made = std::fs::create_dir_all(&config.directory);
+        if let (Err(error), Some(job)) = (made, JOB.get()) {
+            job.report(&format!("cannot make {}: {error}", config.directory.display()));
+            return Ok(());
+        }
+    }
+    set(config.on);
+    Ok(())
+}
+
+/// Whether this process can trace.
+pub fn is_attached() -> bool {
+    job().is_some()
+}
+
+/// Switches tracing on or off; gives whether it is on now. It stays off where [`attach`] was not called: there is nowhere
+/// to write to. Only calls that are recorded are traced: at profile level 0 there are none.
+pub fn set(on: bool) -> bool {
+    let on = on && is_attached();
+    MASK.store(if on { 0 } else { u32::MAX }, Relaxed);
+    on
+}
+
+/// Whether events are written.
+#[inline(always)]
+pub fn is_on() -> bool {
+    mask() == 0
+}
+
+/// Zero while tracing is on, else all ones.
+#[inline(always)]
+pub(crate) fn mask() -> u32 {
+    MASK.load(Relaxed)
+}
+
+/// A region of the program begins; it shows up as a span around the calls in it. Does nothing while tracing is off.
+pub fn region_begin(name: &str) {
+    if is_on() {
+        writer::note(KIND_REGION_BEGIN, name, 0);
+    }
+}
+
+/// The region of this name ends.
+pub fn region_end(name: &str) {
+    if is_on() {
+        writer::note(KIND_REGION_END, name, 0);
+    }
+}
+
+/// A marker with a value.
+pub fn marker(name: &str, value: i64) {
+    if is_on() {
+        writer::note(KIND_MARKER, name, value);
+    }
+}
+
+/// Counts a call whose thread has no file.
+#[cold]
+pub(crate) fn lost() {
+    let Some(job) = job() else { return };
+    if job.lost.fetch_add(1, Relaxed) == 0 {
+        writer::open_shared(job);
+    }
+    writer::count_shared();
+}
+
+impl Job {
+    /// Says once a job that something is lost.
+    pub(super) fn report(&self, what: &str) {
+        static SAID: AtomicBool = AtomicBool::new(false);
+        if SAID.swap(true, Relaxed) || self.reported.fetch_add(1, Relaxed) != 0 {
+            return;
+        }
+        eprintln!(
+            "pellucid: PE {}: trace: {what}; the program runs on, events without room are dropped and counted",
+            self.pe
+        );
+    }
+}

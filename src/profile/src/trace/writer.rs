@@ -1,0 +1,331 @@
+//! Encoding an event into the file of its thread.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+
+use super::format::*;
+use super::room::Room;
+use super::switch::{self, Job};
+use crate::op;
+use crate::segment::layout::{SLOTS, Slot};
+
+/// The files of this process, by slot of the profile. Only the thread that owns a slot uses its writer.
+static WRITERS: [AtomicPtr<Writer>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+/// Where events of threads without a slot are counted.
+static SHARED: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
+
+/// The file of a thread, and where it is in it.
+struct Writer {
+    /// Where the next record begins.
+    at: *mut u8,
+    /// A record of a call must begin here at the latest.
+    last: *mut u8,
+    chunk: *const ChunkHead,
+    progress: u64,
+    end_ticks: u64,
+    addr: u64,
+    bytes: u64,
+    peer: u32,
+    thread: u32,
+    /// An event is being written: what a signal handler does meanwhile is dropped.
+    busy: bool,
+    /// `None`: the file could not be made.
+    room: Option<Room>,
+    head: *const Head,
+    /// Chunk in use, and how many were begun.
+    index: u32,
+    sequence: u64,
+}
+
+/// Writes the call that this slot's current operation describes.
+#[inline(never)]
+pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
+    let Some(writer) = writer(slot) else { return switch::lost() };
+    if writer.busy {
+        return writer.drop_one();
+    }
+    writer.busy = true;
+    let thread = slot.head.owner.load(Relaxed);
+    if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, start) {
+        writer.drop_one();
+    } else {
+        writer.call(op, peer, slot.head.current.addr.load(Relaxed), slot.head.current.bytes.load(Relaxed), start, end);
+    }
+    writer.busy = false;
+}
+
+/// The writer of a slot, made at its first event. `None`: this slot has none.
+#[inline(always)]
+fn writer(slot: &Slot) -> Option<&'static mut Writer> {
+    let index = crate::recorder::slot_index(slot);
+    let pointer = WRITERS.get(index)?.load(Relaxed);
+    if pointer.is_null() {
+        return open(slot, index);
+    }
+    // SAFETY: set once by `open` to a value that is never freed; the slot's owner alone gets here, and `busy` keeps a
+    // signal handler of the same thread from using what is in use.
+    Some(unsafe { &mut *pointer })
+}
+
+/// Appends `value` in as few bytes as it needs; gives their 3-bit length. Eight bytes are stored whatever the length.
+#[inline(always)]
+fn put(at: &mut *mut u8, value: u64) -> u16 {
+    let bytes = (71 - value.leading_zeros()) >> 3;
+    let code = bytes.min(7);
+    // SAFETY: the caller left room for eight bytes from here on.
+    unsafe {
+        at.cast::<[u8; 8]>().write(value.to_le_bytes());
+        *at = at.add((code + ((code + 1) >> 3)) as usize);
+    }
+    code as u16
+}
+
+/// The difference of two numbers with its sign in the lowest bit.
+#[inline(always)]
+fn difference(to: u64, from: u64) -> u64 {
+    let difference = to.wrapping_sub(from);
+    (difference << 1) ^ ((difference as i64 >> 63) as u64)
+}
+
+impl Writer {
+    #[inline(always)]
+    fn call(&mut self, op: u16, peer: i32, addr: u64, bytes: u64, start: u64, end: u64) {
+        let begin = self.at;
+        // SAFETY: `prepare` left room for the longest record from here on.
+        let mut at = unsafe { begin.add(4) };
+        let peer = peer.wrapping_add(1) as u32;
+        let mut lengths = put(&mut at, start.wrapping_sub(self.end_ticks));
+        lengths |= put(&mut at, end.saturating_sub(start)) << 3;
+        lengths |= put(&mut at, difference(addr, self.addr)) << 6;
+        lengths |= put(&mut at, bytes ^ self.bytes) << 9;
+        lengths |= put(&mut at, u64::from(peer ^ self.peer)) << 12;
+        let head = u32::from(op) | u32::from(lengths) << 16;
+        // SAFETY: as above; bytes have no alignment.
+        unsafe { begin.cast::<[u8; 4]>().write(head.to_le_bytes()) };
+        (self.end_ticks, self.addr, self.bytes, self.peer) = (start.max(end), addr, bytes, peer);
+        self.advance(at);
+    }
+
+    /// The record that ends at `at` is complete.
+    #[inline(always)]
+    fn advance(&mut self, at: *mut u8) {
+        self.progress = self.progress.wrapping_add((1 << 32) + (at.addr() - self.at.addr()) as u64);
+        self.at = at;
+        // SAFETY: the chunk in use is mapped. Release: who sees the count sees the record.
+        unsafe { (*self.chunk).progress.store(self.progress, Release) };
+    }
+
+    /// Makes room for the longest record of a call, and says whose the events are. False: there is no room.
+    #[cold]
+    #[inline(never)]
+    fn prepare(&mut self, thread: u32, now: u64) -> bool {
+        if self.at > self.last {
+            return self.turn(thread, now);
+        }
+        self.note(KIND_THREAD, "", i64::from(thread), now);
+        self.thread = thread;
+        self.at <= self.last || self.turn(thread, now)
+    }
+
+    /// Begins the next chunk: a new one, or the oldest.
+    #[cold]
+    fn turn(&mut self, thread: u32, now: u64) -> bool {
+        let Some(room) = &mut self.room else { return false };
+        let mut index = if self.sequence == 0 { 0 } else { self.index + 1 };
+        // SAFETY: the head is mapped for good.
+        let head = unsafe { &*self.head };
+        let chunk = match room.chunk(index) {
+            Ok(chunk) => chunk,
+            Err((have, why)) => {
+                if let (Some(error), Some(job)) = (why, switch::job()) {
+                    head.error.store(error.raw_os_error().unwrap_or(0) as u32, Relaxed);
+                    job.report(&format!(
+                        "{} cannot grow: {error}",
+                        job.path(head.slot.load(Relaxed) as usize).display()
+                    ));
+                }
+                index = 0;
+                match (have, room.chunk(0)) {
+                    (1.., Ok(chunk)) => chunk,
+                    _ => {
+                        self.room = None;
+                        return false;
+                    }
+                }
+            }
+        };
+        let chunk_head = chunk.cast::<ChunkHead>();
+        // SAFETY: `room` vouches for a mapped chunk, which only this thread writes to.
+        let h = unsafe { &*chunk_head };
+        head.dropped.store(head.dropped.load(Relaxed) + (h.progress.load(Relaxed) >> 32), Relaxed);
+        h.sequence.store(0, Release);
+        h.progress.store(0, Release);
+        h.base_ticks.store(now, Relaxed);
+        h.thread.store(thread, Relaxed);
+        h.magic.store(CHUNK_MAGIC, Relaxed);
+        self.sequence += 1;
+        h.sequence.store(self.sequence, Release);
+        self.index = index;
+        self.chunk = chunk_head;
+        // SAFETY: both are within the chunk.
+        unsafe {
+            self.at = chunk.add(CHUNK_HEAD_BYTES);
+            self.last = chunk.add(CHUNK_BYTES - CALL_BYTES);
+        }
+        (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, now, 0, 0, 0);
+        self.thread = thread;
+        true
+    }
+
+    /// Appends a note, in the next chunk where this one is full.
+    #[cold]
+    fn note(&mut self, kind: u16, text: &str, value: i64, now: u64) {
+        let mut length = text.len().min(TEXT_BYTES);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        // SAFETY: only addresses are compared: the chunk ends CALL_BYTES behind `last`.
+        let fits = !self.chunk.is_null() && self.at.addr() + 20 + length <= self.last.addr() + CALL_BYTES;
+        if !fits && !self.turn(self.thread, now) {
+            return self.drop_one();
+        }
+        let mut record = [0; NOTE_BYTES];
+        record[..2].copy_from_slice(&(kind << OP_BITS).to_le_bytes());
+        record[2..4].copy_from_slice(&(length as u16).to_le_bytes());
+        record[4..12].copy_from_slice(&now.to_le_bytes());
+        record[12..20].copy_from_slice(&value.to_le_bytes());
+        record[20..20 + length].copy_from_slice(&text.as_bytes()[..length]);
+        // SAFETY: the record fits between `at` and the end of the chunk, and the end is within the chunk.
+        unsafe {
+            std::ptr::copy_nonoverlapping(record.as_ptr(), self.at, 20 + length);
+            self.advance(self.at.add(20 + length));
+        }
+    }
+
+    #[cold]
+    fn drop_one(&self) {
+        if self.head.is_null() {
+            return count_shared();
+        }
+        // SAFETY: mapped for good; only this thread writes to it.
+        let dropped = unsafe { &(*self.head).dropped };
+        dropped.store(dropped.load(Relaxed) + 1, Relaxed);
+    }
+}
+
+/// Adds a note to the calling thread's file.
+pub(super) fn note(kind: u16, text: &str, value: i64) {
+    let Some((slot, now)) = crate::recorder::own_slot() else { return };
+    let Some(writer) = writer(slot) else { return switch::lost() };
+    if writer.busy {
+        return writer.drop_one();
+    }
+    writer.busy = true;
+    let thread = slot.head.owner.load(Relaxed);
+    if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {
+        writer.drop_one();
+    } else {
+        writer.note(kind, text, value, now);
+    }
+    writer.busy = false;
+}
+
+/// Makes the file of a slot. Where that cannot be done the slot gets a writer that counts what is dropped.
+#[cold]
+fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
+    let job = switch::job()?;
+    let room = match Room::create(&job.path(index), job.chunks) {
+        Ok(room) => Some(room),
+        Err(error) => {
+            job.report(&format!("cannot make {}: {error}", job.path(index).display()));
+            None
+        }
+    };
+    let head = room.as_ref().map_or(std::ptr::null(), |room| room.head().cast::<Head>().cast_const());
+    if !head.is_null() {
+        // SAFETY: `Room` vouches for a mapped head.
+        job.describe(unsafe { &*head }, index, Some(slot));
+    } else {
+        open_shared(job);
+    }
+    let (one, zero) = (std::ptr::without_provenance_mut(1), std::ptr::null_mut());
+    let writer = Box::new(Writer {
+        at: one,
+        last: zero,
+        chunk: std::ptr::null(),
+        progress: 0,
+        end_ticks: 0,
+        addr: 0,
+        bytes: 0,
+        peer: 0,
+        thread: 0,
+        busy: false,
+        room,
+        head,
+        index: 0,
+        sequence: 0,
+    });
+    let writer = Box::into_raw(writer);
+    WRITERS[index].store(writer, Relaxed);
+    // SAFETY: just made, and never freed.
+    Some(unsafe { &mut *writer })
+}
+
+/// Makes the file that only has a head: where events of threads without a file of their own are counted.
+pub(super) fn open_shared(job: &Job) {
+    if !SHARED.load(Acquire).is_null() {
+        return;
+    }
+    let Ok(room) = Room::create(&job.path(SLOTS), 1) else { return };
+    let head = room.head().cast::<Head>();
+    // SAFETY: `Room` vouches for a mapped head; the mapping stays.
+    job.describe(unsafe { &*head }, SLOTS, None);
+    SHARED.store(head, Release);
+}
+
+/// Counts an event of a thread without a file.
+pub(super) fn count_shared() {
+    // SAFETY: null, or a head that stays mapped.
+    let shared = unsafe { SHARED.load(Acquire).as_ref() };
+    static UNSEEN: AtomicU64 = AtomicU64::new(0);
+    match shared {
+        Some(head) => {
+            head.dropped.fetch_add(1 + UNSEEN.swap(0, Relaxed), Relaxed);
+        }
+        None => {
+            UNSEEN.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Job {
+    pub(super) fn path(&self, slot: usize) -> std::path::PathBuf {
+        self.directory.join(file_name(self.pe, slot))
+    }
+
+    /// Fills in the head of a file.
+    fn describe(&self, head: &Head, index: usize, slot: Option<&Slot>) {
+        let job = self.header;
+        head.version.store(VERSION, Relaxed);
+        head.pe.store(self.pe, Relaxed);
+        head.npes.store(job.npes.load(Relaxed), Relaxed);
+        head.slot.store(index as u32, Relaxed);
+        head.pid.store(std::process::id(), Relaxed);
+        head.launcher_pid.store(job.launcher_pid.load(Relaxed), Relaxed);
+        head.ops_hash.store(op::TABLE_HASH, Relaxed);
+        head.clock_source.store(job.clock_source.load(Relaxed), Relaxed);
+        head.chunk_bytes.store(CHUNK_BYTES as u32, Relaxed);
+        head.clock_mult.store(job.clock_mult.load(Relaxed), Relaxed);
+        head.start_ticks.store(job.start_ticks.load(Relaxed), Relaxed);
+        head.start_realtime.store(job.start_realtime.load(Relaxed), Relaxed);
+        head.offset_ticks[0].store(job.start_ticks.load(Relaxed), Relaxed);
+        head.chunks.store(if slot.is_some() { self.chunks } else { 0 }, Relaxed);
+        let (heap, data) = (self.memory.heap, self.memory.data);
+        for (to, from) in head.memory.iter().zip([heap.0, heap.1, data.0, data.1]) {
+            to.store(from as u64, Relaxed);
+        }
+        head.host.set(&crate::segment::host_name());
+        head.program.set(&job.program.get());
+        head.magic.store(MAGIC, Release);
+    }
+}

@@ -1,0 +1,58 @@
+/* Stands still in a way that is known: stuck WAY. Announces it, so that others can look. */
+#include <shmem.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static long lock;
+static uint64_t word;
+
+static void seen(int number)
+{
+    (void)number;
+    static const char text[] = "handled\n";
+    if (write(1, text, sizeof text - 1) < 0)
+        _exit(1);
+}
+
+static void stand(const char *way)
+{
+    int me = shmem_my_pe();
+    if (strcmp(way, "barrier") == 0 && me != 1) {
+        shmem_barrier_all();
+    } else if (strcmp(way, "wait") == 0 && me == 1) {
+        shmem_signal_wait_until(&word, SHMEM_CMP_EQ, 1);
+    } else if (strcmp(way, "ring") == 0) {
+        /* PE 0 holds the lock that PE 1 wants, and waits for PE 1. */
+        if (me == 0)
+            shmem_set_lock(&lock);
+        shmem_sync_all();
+        if (me == 1)
+            shmem_set_lock(&lock);
+        shmem_barrier_all();
+    } else if (strcmp(way, "handler") == 0) {
+        signal(SIGUSR1, seen);
+    } else if (strcmp(way, "busy") == 0) {
+        for (;;) {
+            shmem_uint64_atomic_inc(&word, 0);
+            usleep(100);
+        }
+    }
+    for (;;)
+        pause();
+}
+
+int main(int argc, char **argv)
+{
+    shmem_init();
+    void *object = shmem_malloc(1000000);
+    if (object == NULL)
+        return 1;
+    if (shmem_my_pe() == 0) {
+        puts("ready");
+        fflush(stdout);
+    }
+    stand(argc > 1 ? argv[1] : "");
+    return 0;
+}

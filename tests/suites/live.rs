@@ -1,0 +1,206 @@
+//! Traces of whole jobs, and looks at jobs that run or hang.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use harness::compile::Build;
+use harness::run::{Job, Running};
+use harness::tree;
+use serde_json::Value;
+
+/// Longer than anything here takes.
+const LONG: Duration = Duration::from_secs(30);
+
+fn stuck(pes: usize, options: &[&str], way: &str) -> Running {
+    let binary = Build::program("live/stuck.c").build();
+    Job::oshrun(pes).args(options).arg(binary).arg(way).limit(60).start()
+}
+
+fn signal(job: &Running, number: i32) {
+    // SAFETY: no pointers.
+    unsafe { libc::kill(job.pid() as i32, number) };
+}
+
+fn oshprof(arguments: &[&str]) -> (bool, String) {
+    let output = Command::new(tree::tool("oshprof")).args(arguments).output().expect("oshprof starts");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.success(), text(&output.stdout) + &text(&output.stderr))
+}
+
+/// What `oshprof COMMAND` says of a job once it says all of these.
+fn looks(job: &Running, command: &[&str], parts: &[&str]) -> String {
+    let pid = job.pid().to_string();
+    let arguments: Vec<&str> = [&command[..1], &[pid.as_str()], &command[1..]].concat();
+    let started = Instant::now();
+    loop {
+        let (fine, text) = oshprof(&arguments);
+        if fine && parts.iter().all(|part| text.contains(part)) {
+            return text;
+        }
+        if started.elapsed() > LONG {
+            signal(job, libc::SIGKILL);
+            panic!("{parts:?} not in\n{text}");
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn hang_says_who_waits_for_whom() {
+    let job = stuck(4, &[], "barrier");
+    let text = looks(&job, &["hang"], &["PEs 0, 2, 3 wait in shmem_barrier_all for PE 1", " barrier, 4 PEs on "]);
+    assert!(text.contains("PE 1 (pid ") && text.contains("): in shmem_barrier_all for "), "{text}");
+    signal(&job, libc::SIGTERM);
+    job.wait();
+
+    let job = stuck(2, &[], "wait");
+    looks(&job, &["hang"], &["PE 1 waits in shmem_signal_wait_until (static+0x", ") for a store by any PE"]);
+    signal(&job, libc::SIGTERM);
+    job.wait();
+}
+
+#[test]
+fn hang_names_a_ring() {
+    let job = stuck(3, &[], "ring");
+    looks(
+        &job,
+        &["hang"],
+        &[
+            "PEs 0, 2 wait in shmem_barrier_all for PE 1",
+            "PE 1 waits in shmem_set_lock (static+0x",
+            ") for PE 0, which holds the lock",
+            "cycle: PE 0 -> PE 1 -> PE 0: none of them can go on",
+        ],
+    );
+    signal(&job, libc::SIGTERM);
+    job.wait();
+}
+
+#[test]
+fn oshrun_reports_at_a_timeout() {
+    let binary = Build::program("live/stuck.c").build();
+    let outcome = Job::oshrun(3).args(["--timeout", "2"]).arg(binary).arg("ring").limit(60).run();
+    assert_eq!(outcome.code(), 124, "{}", outcome.describe());
+    outcome.expect_text(&["cycle: PE 0 -> PE 1 -> PE 0", "PE 0, which holds the lock"]);
+}
+
+#[test]
+fn user_signal_1_reports_where_nobody_handles_it() {
+    let job = stuck(2, &[], "barrier");
+    looks(&job, &["hang"], &["PE 0 waits in shmem_barrier_all for PE 1"]);
+    signal(&job, libc::SIGUSR1);
+    // It is still there, and says more at the end.
+    std::thread::sleep(Duration::from_millis(300));
+    looks(&job, &["hang"], &["PE 0 waits in shmem_barrier_all for PE 1"]);
+    signal(&job, libc::SIGQUIT);
+    let outcome = job.wait();
+    assert_eq!(outcome.code(), 128 + libc::SIGQUIT, "{}", outcome.describe());
+    outcome.expect_text(&[
+        "oshrun: signal 10 (user signal 1): the PEs now:",
+        "oshrun: signal 3 (quit): the PEs now:",
+        "PE 0 waits in shmem_barrier_all for PE 1",
+    ]);
+
+    let job = stuck(2, &[], "handler");
+    looks(&job, &["hang"], &["nobody waits"]);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&job, libc::SIGUSR1);
+    std::thread::sleep(Duration::from_millis(300));
+    signal(&job, libc::SIGTERM);
+    let outcome = job.wait();
+    let text = outcome.describe();
+    assert!(text.contains("handled\n") && !text.contains("the PEs now"), "{text}");
+}
+
+#[test]
+fn top_shows_rates_states_and_heap() {
+    let job = stuck(2, &[], "busy");
+    let text = looks(
+        &job,
+        &["top", "--once", "--interval", "0.2"],
+        &["routine", "calls/s", "shmem_uint64_atomic_inc", "1.0 M"],
+    );
+    let rate = text.lines().find(|line| line.starts_with("shmem_uint64_atomic_inc")).unwrap();
+    assert!(rate.split_whitespace().nth(1).unwrap().chars().next().unwrap().is_ascii_digit(), "{text}");
+    // Looking did not stop it.
+    looks(&job, &["top", "--once", "--interval", "0.2"], &["shmem_uint64_atomic_inc"]);
+    signal(&job, libc::SIGTERM);
+    job.wait();
+}
+
+#[test]
+fn a_job_that_is_none_is_refused() {
+    let own = std::process::id().to_string();
+    let (fine, text) = oshprof(&["hang", &own]);
+    assert!(!fine && text.contains("is no oshrun with a profile"), "{text}");
+    let (fine, text) = oshprof(&["top", "--once", "0"]);
+    assert!(!fine && text.contains("process 0: "), "{text}");
+}
+
+fn trace_directory(name: &str) -> PathBuf {
+    let directory = tree::scratch("traces").join(name);
+    if directory.exists() {
+        std::fs::remove_dir_all(&directory).expect("an old trace can be removed");
+    }
+    directory
+}
+
+#[test]
+fn a_job_is_traced_and_its_signals_are_arrows() {
+    let binary = Build::program("live/ring.c").build();
+    let (pes, rounds) = (4, 20);
+    let directory = trace_directory("ring");
+    let option = format!("--trace={}", directory.display());
+    let outcome = Job::oshrun(pes).arg(option).arg(binary).arg(rounds.to_string()).run().expect_code(0);
+    // init, my_pe, n_pes, and finalize of each PE.
+    let events = pes * (4 + 2 * rounds);
+    outcome.expect_text(&[&format!("trace of {events} events, ")]);
+    let directory = directory.to_string_lossy().into_owned();
+    let (fine, text) = oshprof(&["trace", &directory, "--to", "chrome"]);
+    assert!(fine, "{text}");
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    let all = value["traceEvents"].as_array().expect("events");
+    let of = |phase: &str| all.iter().filter(move |event| event["ph"] == phase).collect::<Vec<_>>();
+    assert_eq!(of("X").len(), events);
+    let (from, to) = (of("s"), of("f"));
+    assert_eq!(from.len(), to.len());
+    // A PE that is late finds its signal there already, and waits for nobody.
+    assert!(from.len() > rounds && from.len() <= pes * rounds, "{} arrows", from.len());
+    for end in to {
+        let begin = from.iter().find(|begin| begin["id"] == end["id"]).expect("its begin");
+        let (sender, waiter) = (begin["pid"].as_u64().unwrap(), end["pid"].as_u64().unwrap());
+        assert_eq!(waiter, (sender + 1) % pes as u64);
+        assert!(begin["ts"].as_f64() <= end["ts"].as_f64());
+    }
+    let (fine, text) = oshprof(&["trace", &directory, "--to", "csv"]);
+    assert!(fine);
+    assert_eq!(text.lines().count(), 1 + events);
+}
+
+#[test]
+fn a_trace_outlives_its_job() {
+    let directory = trace_directory("killed");
+    let option = format!("--trace={}", directory.display());
+    let job = stuck(2, &[&option], "busy");
+    looks(&job, &["hang"], &["shmem_uint64_atomic_inc"]);
+    // Launcher and PEs alike.
+    signal(&job, libc::SIGKILL);
+    job.wait();
+    let directory = directory.to_string_lossy().into_owned();
+    let (fine, text) = oshprof(&["trace", &directory, "--to", "csv"]);
+    assert!(fine, "{text}");
+    for pe in ["0", "1"] {
+        let calls = text.lines().filter(|line| line.starts_with(&format!("call,shmem_uint64_atomic_inc,amo,{pe},")));
+        assert!(calls.count() > 0, "{text}");
+    }
+}
+
+#[test]
+fn a_directory_that_cannot_be_written_to_ends_nothing() {
+    let binary = Build::program("live/ring.c").build();
+    let outcome = Job::oshrun(2).arg("--trace=/proc/self/nothing/here").arg(&binary).run().expect_code(0);
+    let text = outcome.describe();
+    assert_eq!(text.matches("no trace: cannot write to /proc/self/nothing/here").count(), 1, "{text}");
+    Job::oshrun(2).args(["--profile", "off", "--trace"]).arg(binary).run().expect_code(2);
+}

@@ -1,0 +1,93 @@
+//! Jobs of this host that run: found by the profile segments that their launchers hold.
+
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::path::Path;
+
+use pellucid_profile::live::PeNow;
+use pellucid_profile::segment::Segment;
+
+/// A job that runs.
+pub struct Job {
+    /// Process id of its launcher.
+    pub pid: u32,
+    /// Its profile.
+    pub segment: Segment,
+}
+
+impl Job {
+    /// `PROGRAM on N PEs`
+    pub fn title(&self) -> String {
+        let header = self.segment.header();
+        let mut command = header.program.get();
+        let arguments = header.arguments.get();
+        if !arguments.is_empty() {
+            command = format!("{command} {arguments}");
+        }
+        format!("job {}: {command}, {} PEs on {}", self.pid, self.segment.npes(), header.host.get())
+    }
+
+    /// Its PEs now.
+    pub fn look(&self) -> Vec<PeNow> {
+        self.segment
+            .pes()
+            .map(|number| {
+                let pe = PeNow::look(&self.segment, number, true);
+                if pe.pid == 0 || runs(pe.pid) { pe } else { PeNow::look(&self.segment, number, false) }
+            })
+            .collect()
+    }
+
+    /// Whether the launcher still runs.
+    pub fn runs(&self) -> bool {
+        runs(self.pid)
+    }
+}
+
+/// Whether a process runs: one that only waits to be collected does not.
+fn runs(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// The job that the user names by its launcher's process id, or the only one that runs.
+///
+/// # Errors
+/// What to tell the user.
+pub fn find(wanted: Option<u32>) -> Result<Job, String> {
+    if let Some(pid) = wanted {
+        return open(pid)
+            .map_err(|error| format!("process {pid}: {error}"))?
+            .ok_or_else(|| format!("process {pid} is no oshrun with a profile (`--profile off` has none)"));
+    }
+    let mut jobs: Vec<Job> = processes().filter_map(|pid| open(pid).ok().flatten()).collect();
+    match jobs.len() {
+        0 => Err("no job of yours runs on this host".to_owned()),
+        1 => Ok(jobs.remove(0)),
+        _ => {
+            let titles: Vec<String> = jobs.iter().map(|job| format!("\n  {}", job.title())).collect();
+            Err(format!("several jobs run, name one by its number:{}", titles.concat()))
+        }
+    }
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|pid: &u32| {
+        fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "oshrun")
+    })
+}
+
+/// The job whose launcher a process is. `None`: it is no launcher, or its job has no profile.
+fn open(pid: u32) -> std::io::Result<Option<Job>> {
+    for entry in fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten() {
+        let target = fs::read_link(entry.path()).unwrap_or_default();
+        if target.to_string_lossy().starts_with("/memfd:pellucid-profile") {
+            let segment = Segment::map(File::open(entry.path())?.as_fd())?;
+            // PEs have the descriptor too: the launcher is who made it.
+            let launcher = segment.header().launcher_pid.load(std::sync::atomic::Ordering::Relaxed);
+            return Ok((launcher == pid).then_some(Job { pid, segment }));
+        }
+    }
+    Ok(None)
+}

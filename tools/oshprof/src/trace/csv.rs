@@ -1,0 +1,57 @@
+//! A line an event.
+
+use std::io::{self, Write};
+
+use pellucid_profile::file::ReadError;
+use pellucid_profile::trace::read::{Trace, What};
+
+use super::rows;
+
+const HEADER: &str = "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value";
+
+/// Writes the table. Times count from the begin of the job.
+pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{HEADER}")?;
+    let mut result = Ok(());
+    trace.for_each(problems, |file, event| {
+        if result.is_err() {
+            return;
+        }
+        let (kind, tail) = match &event.what {
+            What::Call(call) => {
+                let peer = call.peer.map(|peer| peer.to_string()).unwrap_or_default();
+                let addr = if call.addr == 0 { String::new() } else { format!("{:#x}", call.addr) };
+                ("call", format!("{peer},{},{addr},", call.bytes))
+            }
+            What::RegionBegin(_) => ("region begin", ",,,".to_owned()),
+            What::RegionEnd(_) => ("region end", ",,,".to_owned()),
+            What::Marker(_, value) => ("marker", format!(",,,{value}")),
+        };
+        result = writeln!(
+            out,
+            "{kind},{},{},{},{},{},{},{},{tail}",
+            field(rows::name(event)),
+            rows::category(event),
+            file.facts.pe,
+            field(&file.facts.host),
+            event.thread,
+            event.start_ns,
+            event.end_ns - event.start_ns,
+        );
+    });
+    result
+}
+
+/// Text with quotes where it needs them.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn quotes() {
+        assert_eq!(super::field("plain"), "plain");
+        assert_eq!(super::field("a, \"b\""), "\"a, \"\"b\"\"\"");
+    }
+}

@@ -1,0 +1,112 @@
+//! The HTTP that an exporter needs: one POST a connection, without encryption.
+
+use std::io::{self, Read, Write};
+use std::net::{TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+
+/// How long a collector may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest answer that is read.
+const LONGEST: u64 = 4 << 20;
+
+/// Blocks until the answer is there: nothing else is going on.
+#[derive(Debug)]
+pub(super) struct Client;
+
+#[async_trait::async_trait]
+impl HttpClient for Client {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        Ok(post(&request)?)
+    }
+}
+
+fn post(request: &Request<Bytes>) -> io::Result<Response<Bytes>> {
+    let uri = request.uri();
+    let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidInput, format!("{uri}: {what}"));
+    if uri.scheme_str() != Some("http") {
+        return Err(invalid("only http is spoken; send to a collector that forwards with encryption"));
+    }
+    let host = uri.host().ok_or_else(|| invalid("no host"))?;
+    let port = uri.port_u16().unwrap_or(80);
+    let mut stream = connect(host.trim_matches(['[', ']']), port)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let path = uri.path_and_query().map_or("/", |path| path.as_str());
+    let mut head = format!("POST {path} HTTP/1.1\r\nHost: {host}:{port}\r\nConnection: close\r\n");
+    for (name, value) in request.headers() {
+        head += &format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes()));
+    }
+    head += &format!("Content-Length: {}\r\n\r\n", request.body().len());
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(request.body())?;
+    let mut answer = Vec::new();
+    stream.take(LONGEST).read_to_end(&mut answer)?;
+    understand(&answer)
+}
+
+fn connect(host: &str, port: u16) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, format!("{host}: no address"));
+    for address in (host, port).to_socket_addrs()? {
+        match TcpStream::connect_timeout(&address, PATIENCE) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// Status and body of an answer that ends with its connection.
+fn understand(answer: &[u8]) -> io::Result<Response<Bytes>> {
+    let strange = || io::Error::new(io::ErrorKind::InvalidData, "the answer is not HTTP");
+    let end = answer.windows(4).position(|four| four == b"\r\n\r\n").ok_or_else(strange)?;
+    let head = String::from_utf8_lossy(&answer[..end]);
+    let mut words = head.lines().next().unwrap_or_default().split_whitespace();
+    let version = words.next().filter(|version| version.starts_with("HTTP/1."));
+    let status = version.and(words.next()).and_then(|status| status.parse::<u16>().ok()).ok_or_else(strange)?;
+    let chunked = head.lines().any(|line| {
+        line.split_once(':').is_some_and(|(name, value)| {
+            name.eq_ignore_ascii_case("transfer-encoding") && value.trim().eq_ignore_ascii_case("chunked")
+        })
+    });
+    let body = &answer[end + 4..];
+    let body = if chunked { join(body).ok_or_else(strange)? } else { body.to_vec() };
+    Response::builder().status(status).body(body.into()).map_err(io::Error::other)
+}
+
+/// The contents of a chunked body.
+fn join(mut body: &[u8]) -> Option<Vec<u8>> {
+    let mut joined = Vec::new();
+    loop {
+        let line = body.windows(2).position(|two| two == b"\r\n")?;
+        let size = std::str::from_utf8(&body[..line]).ok()?.split(';').next()?.trim();
+        let size = usize::from_str_radix(size, 16).ok()?;
+        if size == 0 {
+            return Some(joined);
+        }
+        let begin = line + 2;
+        joined.extend(body.get(begin..begin.checked_add(size)?)?);
+        body = body.get(begin + size + 2..)?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers() {
+        let plain = understand(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab").unwrap();
+        assert_eq!((plain.status().as_u16(), &plain.body()[..]), (200, &b"ab"[..]));
+        let chunked =
+            understand(b"HTTP/1.1 503 Busy\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1;x\r\nc\r\n0\r\n\r\n")
+                .unwrap();
+        assert_eq!((chunked.status().as_u16(), &chunked.body()[..]), (503, &b"abc"[..]));
+        for bad in [&b""[..], b"SSH-2.0\r\n\r\n", b"HTTP/1.1 2x0\r\n\r\n", b"HTTP/1.1 200 OK\r\n"] {
+            assert!(understand(bad).is_err());
+        }
+        let cut = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nab";
+        assert!(understand(cut).is_err());
+    }
+}

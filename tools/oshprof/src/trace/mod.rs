@@ -1,0 +1,195 @@
+//! `oshprof trace`: converts a trace for other programs.
+
+mod chrome;
+mod csv;
+mod flows;
+mod http;
+mod otf2;
+mod otlp;
+mod perfetto;
+mod protobuf;
+mod rows;
+
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use lexopt::{Arg, Parser, ValueExt};
+use pellucid_profile::file::ReadError;
+use pellucid_profile::trace::read::Trace;
+
+use crate::args::Command;
+
+const HELP: &str = "\
+usage: oshprof trace DIR --to FORMAT [options]
+
+Converts the trace in DIR, which `oshrun --trace` wrote.
+
+  --to FORMAT      chrome: JSON for chrome://tracing and ui.perfetto.dev
+                   perfetto: protobuf for ui.perfetto.dev and trace_processor; smaller than JSON
+                   otlp: OpenTelemetry spans, to --endpoint, or with -o to a file of JSON lines
+                   csv: a line an event
+                   otf2: archive for Vampir, Score-P's tools and the Python package otf2; needs libotf2 3
+                   and -o DIR, a new directory
+  -o FILE          write to FILE instead of standard output
+  --endpoint URL   where to send spans: http only, /v1/traces is appended where URL has no path
+                   (default: OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)
+  -h, --help       this text
+
+Exit status: 0 all was read and written, 1 something could not be (the rest is converted), 2 wrong usage.
+";
+
+/// `oshprof trace`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Request {
+    dir: PathBuf,
+    format: Format,
+    output: Option<PathBuf>,
+    endpoint: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Chrome,
+    Perfetto,
+    Otlp,
+    Csv,
+    Otf2,
+}
+
+const FORMATS: [(&str, Format); 5] = [
+    ("chrome", Format::Chrome),
+    ("perfetto", Format::Perfetto),
+    ("otlp", Format::Otlp),
+    ("csv", Format::Csv),
+    ("otf2", Format::Otf2),
+];
+
+/// Understands what follows `trace`.
+pub fn parse(mut parser: Parser) -> Result<Command, String> {
+    let (mut dir, mut format, mut output, mut endpoint) = (None, None, None, None);
+    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
+            Arg::Long("to") => {
+                let name = text(&mut parser, "--to")?;
+                let found = FORMATS.iter().find(|(known, _)| *known == name);
+                format = Some(found.map(|&(_, format)| format).ok_or_else(|| {
+                    let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
+                    format!("trace: --to `{name}` is unknown; there are: {}", names.join(", "))
+                })?);
+            }
+            Arg::Long("endpoint") => endpoint = Some(text(&mut parser, "--endpoint")?),
+            Arg::Short('o') => output = Some(parser.value().map_err(|_| "trace: -o needs a file")?.into()),
+            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
+            Arg::Value(value) => return Err(format!("trace: `{}` is too many", value.to_string_lossy())),
+            other => return Err(format!("trace: {}", other.unexpected())),
+        }
+    }
+    let dir = dir.ok_or("trace: the directory of the trace is missing")?;
+    let format = format.ok_or("trace: --to FORMAT is missing")?;
+    if endpoint.is_some() && (format != Format::Otlp || output.is_some()) {
+        return Err("trace: --endpoint is for --to otlp without -o".to_owned());
+    }
+    if format == Format::Otf2 && output.is_none() {
+        return Err("trace: --to otf2 needs -o DIR, a new directory".to_owned());
+    }
+    Ok(Command::Trace(Request { dir, format, output, endpoint }))
+}
+
+fn text(parser: &mut Parser, option: &str) -> Result<String, String> {
+    let value = parser.value().map_err(|_| format!("trace: {option} needs a value"))?;
+    value.string().map_err(|error| format!("trace: {option}: {error}"))
+}
+
+/// What could not be done besides reading.
+type Failure = String;
+
+/// Converts a trace.
+pub fn run(request: &Request) -> ExitCode {
+    let mut trace = match Trace::open(&request.dir) {
+        Ok(trace) => trace,
+        Err(error) => {
+            eprintln!("oshprof: {error}");
+            return ExitCode::from(crate::FAILED);
+        }
+    };
+    let mut problems = std::mem::take(&mut trace.problems);
+    let done = convert(request, &trace, &mut problems);
+    // A damaged file is read more than once: say it once.
+    let mut said: Vec<String> = Vec::new();
+    for problem in problems {
+        let text = problem.to_string();
+        if !said.contains(&text) {
+            eprintln!("oshprof: {text}");
+            said.push(text);
+        }
+    }
+    if trace.dropped() > 0 {
+        eprintln!("oshprof: {} events were dropped while the program ran: a thread keeps its newest", trace.dropped());
+    }
+    if let Err(failure) = &done {
+        eprintln!("oshprof: {failure}");
+    }
+    if said.is_empty() && done.is_ok() { ExitCode::SUCCESS } else { ExitCode::from(crate::FAILED) }
+}
+
+fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> Result<(), Failure> {
+    if request.format == Format::Otlp && request.output.is_none() {
+        return otlp::send(trace, problems, request.endpoint.as_deref());
+    }
+    if let (Format::Otf2, Some(directory)) = (request.format, &request.output) {
+        return otf2::write(trace, problems, directory);
+    }
+    let name = request.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
+    let failed = |error: io::Error| format!("{name}: {error}");
+    let mut out: Box<dyn Write> = match &request.output {
+        Some(path) => Box::new(BufWriter::with_capacity(1 << 20, File::create(path).map_err(failed)?)),
+        None if request.format == Format::Perfetto && io::stdout().is_terminal() => {
+            return Err("a Perfetto trace is not for a terminal: give a file with -o".to_owned());
+        }
+        None => Box::new(BufWriter::with_capacity(1 << 20, io::stdout())),
+    };
+    let written = match request.format {
+        Format::Chrome => chrome::write(trace, problems, &mut out),
+        Format::Perfetto => perfetto::write(trace, problems, &mut out),
+        Format::Csv => csv::write(trace, problems, &mut out),
+        Format::Otlp => otlp::write(trace, problems, &mut out),
+        // Handled above; without -o it is a wrong command line.
+        Format::Otf2 => Ok(()),
+    };
+    match written.and_then(|()| out.flush()) {
+        // A reader that has seen enough is no failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && request.output.is_none() => Ok(()),
+        other => other.map_err(failed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        crate::args::parse(line.split_whitespace().map(std::ffi::OsString::from))
+    }
+
+    #[test]
+    fn options() {
+        let Ok(Command::Trace(request)) = parsed("trace d --to chrome -o f") else { panic!() };
+        assert_eq!((request.dir, request.format), ("d".into(), Format::Chrome));
+        assert_eq!(request.output, Some("f".into()));
+        for (line, part) in [
+            ("trace", "directory of the trace"),
+            ("trace d", "--to FORMAT is missing"),
+            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2"),
+            ("trace d --to otf2", "--to otf2 needs -o DIR"),
+            ("trace d e", "`e` is too many"),
+            ("trace d --to csv --endpoint http://h", "--endpoint is for --to otlp"),
+            ("trace d --to otlp --endpoint http://h -o f", "--endpoint is for --to otlp without -o"),
+        ] {
+            assert!(parsed(line).unwrap_err().contains(part), "{line}");
+        }
+        assert!(FORMATS.iter().all(|(name, _)| HELP.contains(name)));
+    }
+}

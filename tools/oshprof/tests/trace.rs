@@ -1,0 +1,302 @@
+//! Conversions of a trace that is written here, byte by byte as the format says.
+
+mod scratch;
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value as Any;
+use opentelemetry_proto::tonic::trace::v1::Span;
+use pellucid_profile::op;
+use prost::Message;
+use scratch::Scratch;
+use serde_json::Value;
+
+/// Begin of each PE's heap.
+const HEAP: u64 = 0x10_0000;
+
+/// A call: routine, begin, end, peer, address, bytes.
+type Call = (&'static str, u64, u64, Option<u32>, u64, u64);
+
+fn put(bytes: &mut [u8], at: usize, value: u64, width: usize) {
+    bytes[at..at + width].copy_from_slice(&value.to_le_bytes()[..width]);
+}
+
+/// A file whose ticks are nanoseconds. Each PE has its static objects elsewhere.
+fn file(pe: u32, calls: &[Call], notes: &[u8]) -> Vec<u8> {
+    let mut head = vec![0_u8; 4096];
+    head[..8].copy_from_slice(b"PELLTRAC");
+    for (at, value) in [(8, 1), (12, pe), (16, 2), (20, 0), (24, 500 + pe), (28, 499)] {
+        put(&mut head, at, u64::from(value), 4);
+    }
+    put(&mut head, 32, op::TABLE_HASH, 8);
+    put(&mut head, 40, 2, 4);
+    put(&mut head, 44, 64 << 10, 4);
+    put(&mut head, 48, 1 << 32, 8);
+    put(&mut head, 56, 1000, 8);
+    put(&mut head, 64, 1_700_000_000_000_000_000, 8);
+    put(&mut head, 104, 3 * u64::from(pe), 8);
+    for (i, value) in [HEAP, 0x1000, 0x70_0000 + 0x1_0000 * u64::from(pe), 0x1000].into_iter().enumerate() {
+        put(&mut head, 120 + 8 * i, value, 8);
+    }
+    head[152..157].copy_from_slice(b"node7");
+    head[216..221].copy_from_slice(b"solve");
+
+    let mut records = notes.to_vec();
+    let (mut time, mut addr, mut bytes, mut peer) = (1000_u64, 0_u64, 0_u64, 0_u64);
+    for &(name, begin, end, to, at, size) in calls {
+        let difference = at.wrapping_sub(addr) as i64;
+        let to = to.map_or(0, |to| u64::from(to) + 1);
+        let zigzag = (difference << 1 ^ difference >> 63) as u64;
+        let values = [begin + 1000 - time, end - begin, zigzag, size ^ bytes, to ^ peer];
+        let op = op::find(name).unwrap_or_else(|| panic!("{name}"));
+        records.extend(op.to_le_bytes());
+        // Eight bytes each: longer than need be, but as good.
+        records.extend(0x7fff_u16.to_le_bytes());
+        values.iter().for_each(|value| records.extend(value.to_le_bytes()));
+        (time, addr, bytes, peer) = (end + 1000, at, size, to);
+    }
+    let mut chunk = vec![0_u8; 64];
+    chunk[..8].copy_from_slice(b"PELLCHNK");
+    put(&mut chunk, 8, 1, 8);
+    put(&mut chunk, 16, 1000, 8);
+    put(&mut chunk, 24, records.len() as u64, 4);
+    put(&mut chunk, 32, u64::from(900 + pe), 4);
+    [head, chunk, records].concat()
+}
+
+fn note(kind: u16, ticks: u64, value: i64, text: &str) -> Vec<u8> {
+    let mut note = (kind << 11).to_le_bytes().to_vec();
+    note.extend((text.len() as u16).to_le_bytes());
+    note.extend((ticks + 1000).to_le_bytes());
+    note.extend(value.to_le_bytes());
+    note.extend(text.as_bytes());
+    note
+}
+
+/// PE 0 puts with a signal to a static object of PE 1, which waits for it.
+fn trace(name: &str) -> Scratch {
+    let dir = Scratch::new(name);
+    fs::create_dir_all(dir.path()).unwrap();
+    let first = file(
+        0,
+        &[
+            ("shmem_long_put_signal", 500, 700, Some(1), 0x70_0040, 512),
+            ("shmem_ctx_long_p", 800, 801, Some(1), HEAP + 8, 8),
+            ("shmem_barrier_all", 900, 1000, None, 0, 0),
+        ],
+        &[note(2, 400, 0, "halo, \"x\""), note(4, 450, -3, "step")].concat(),
+    );
+    let second = file(1, &[("shmem_signal_wait_until", 100, 650, None, 0x71_0040, 0)], &[]);
+    fs::write(dir.path().join("pe-00000-000.trace"), first).unwrap();
+    fs::write(dir.path().join("pe-00001-000.trace"), second).unwrap();
+    dir
+}
+
+fn oshprof(dir: &Path, args: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+    command.arg("trace").arg(dir).args(args).env_remove("OTEL_EXPORTER_OTLP_ENDPOINT").output().expect("oshprof starts")
+}
+
+fn stdout(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+#[test]
+fn csv() {
+    let dir = trace("trace-csv");
+    assert_eq!(
+        stdout(&oshprof(dir.path(), &["--to", "csv"])),
+        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value\n\
+         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,\n\
+         marker,step,marker,0,node7,900,450,0,,,,-3\n\
+         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,\n\
+         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,\n\
+         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,\n\
+         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,\n"
+    );
+    let output = oshprof(dir.path(), &["--to", "csv"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("3 events were dropped"));
+}
+
+#[test]
+fn chrome() {
+    let dir = trace("trace-chrome");
+    let value: Value = serde_json::from_str(&stdout(&oshprof(dir.path(), &["--to", "chrome"]))).unwrap();
+    let events = value["traceEvents"].as_array().unwrap();
+    let find = |name: &str, phase: &str| {
+        events.iter().find(|e| e["name"] == name && e["ph"] == phase).unwrap_or_else(|| panic!("{name} {phase}"))
+    };
+    let put = find("shmem_long_put_signal", "X");
+    assert_eq!((put["ts"].as_f64(), put["dur"].as_f64()), (Some(0.5), Some(0.2)));
+    assert_eq!(put["args"], serde_json::json!({ "peer": 1, "bytes": 512, "address": "0x700040" }));
+    let (from, to) = (find("release", "s"), find("release", "f"));
+    assert_eq!((&from["pid"], &to["pid"], &from["id"]), (&0.into(), &1.into(), &to["id"]));
+    assert!(to["ts"].as_f64().unwrap() < 0.65 && to["ts"].as_f64().unwrap() > 0.1);
+    assert_eq!(find("halo, \"x\"", "B")["tid"], 900);
+    assert_eq!(find("step", "i")["args"]["value"], -3);
+    assert_eq!(find("process_name", "M")["args"]["name"], "PE 0 on node7");
+}
+
+/// Fields of a protobuf message: number and contents.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, Vec<u8>)> {
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let key = prost::encoding::decode_varint(&mut bytes).unwrap();
+        let length = match key & 7 {
+            0 => {
+                fields.push((key >> 3, prost::encoding::decode_varint(&mut bytes).unwrap().to_le_bytes().to_vec()));
+                continue;
+            }
+            1 => 8,
+            2 => prost::encoding::decode_varint(&mut bytes).unwrap() as usize,
+            other => panic!("wire type {other}"),
+        };
+        fields.push((key >> 3, bytes[..length].to_vec()));
+        bytes = &bytes[length..];
+    }
+    fields
+}
+
+#[test]
+fn perfetto() {
+    let dir = trace("trace-perfetto");
+    let file = dir.path().join("out.pftrace");
+    stdout(&oshprof(dir.path(), &["--to", "perfetto", "-o", file.to_str().unwrap()]));
+    let packets: Vec<_> = fields(&fs::read(&file).unwrap()).into_iter().map(|(_, packet)| fields(&packet)).collect();
+    let of = |packet: &[(u64, Vec<u8>)], number: u64| packet.iter().find(|f| f.0 == number).map(|f| f.1.clone());
+    let number = |bytes: Vec<u8>| u64::from_le_bytes(bytes.try_into().unwrap());
+    let events: Vec<_> = packets.iter().filter_map(|p| Some((number(of(p, 8)?), fields(&of(p, 11)?)))).collect();
+    let kinds: Vec<(u64, u64)> = events.iter().map(|(time, e)| (*time, number(of(e, 9).unwrap()))).collect();
+    assert_eq!(
+        kinds,
+        [(400, 1), (450, 3), (500, 1), (700, 2), (800, 1), (801, 2), (900, 1), (1000, 2), (100, 1), (650, 2)]
+    );
+    let (from, to) = (of(&events[2].1, 47).expect("an arrow"), of(&events[8].1, 48).expect("its end"));
+    assert_eq!(from, to);
+    // Two processes and their threads.
+    assert_eq!(packets.iter().filter(|p| of(p, 60).is_some()).count(), 4);
+    let text = String::from_utf8_lossy(&fs::read(&file).unwrap()).into_owned();
+    for name in ["shmem_long_put_signal", "PE 1 on node7", "thread 901", "address"] {
+        assert!(text.contains(name), "{name}");
+    }
+}
+
+fn attribute(attributes: &[opentelemetry_proto::tonic::common::v1::KeyValue], key: &str) -> Option<Any> {
+    attributes.iter().find(|a| a.key == key)?.value.clone()?.value
+}
+
+/// What both ways of export say.
+fn check_spans(requests: &[ExportTraceServiceRequest]) {
+    let resources: Vec<_> = requests.iter().flat_map(|request| &request.resource_spans).collect();
+    for pe in [0, 1] {
+        let mine = |attributes: &[_]| attribute(attributes, "shmem.pe") == Some(Any::IntValue(pe));
+        let resource = resources.iter().find_map(|r| r.resource.as_ref().filter(|r| mine(&r.attributes))).unwrap();
+        assert_eq!(attribute(&resource.attributes, "host.name"), Some(Any::StringValue("node7".into())));
+        assert_eq!(attribute(&resource.attributes, "service.name"), Some(Any::StringValue("solve".into())));
+        let job = Any::StringValue("499-1700000000000000000".into());
+        assert_eq!(attribute(&resource.attributes, "shmem.job"), Some(job));
+    }
+    let spans: Vec<&Span> = resources.iter().flat_map(|r| &r.scope_spans).flat_map(|s| &s.spans).collect();
+    let find = |name: &str| *spans.iter().find(|span| span.name == name).unwrap_or_else(|| panic!("no span {name}"));
+    let put = find("shmem_long_put_signal");
+    assert_eq!(put.start_time_unix_nano, 1_700_000_000_000_000_500);
+    assert_eq!(put.end_time_unix_nano, 1_700_000_000_000_000_700);
+    assert_eq!(attribute(&put.attributes, "shmem.routine"), Some(Any::StringValue("shmem_long_put_signal".into())));
+    assert_eq!(attribute(&put.attributes, "shmem.peer"), Some(Any::IntValue(1)));
+    assert_eq!(attribute(&put.attributes, "shmem.bytes"), Some(Any::IntValue(512)));
+    assert_eq!(attribute(&put.attributes, "shmem.context"), Some(Any::StringValue("default".into())));
+    let explicit = attribute(&find("shmem_ctx_long_p").attributes, "shmem.context");
+    assert_eq!(explicit, Some(Any::StringValue("explicit".into())));
+    let wait = find("shmem_signal_wait_until");
+    assert_eq!(wait.links.len(), 1);
+    assert_eq!(wait.links[0].span_id, put.span_id);
+    let (region, whole) = (find("halo, \"x\""), find("PE 0"));
+    assert_eq!((&put.parent_span_id, &region.parent_span_id), (&region.span_id, &whole.span_id));
+    assert_eq!(whole.events[0].name, "step");
+    assert!(spans.iter().all(|span| span.trace_id == put.trace_id));
+    let ids: std::collections::BTreeSet<_> = spans.iter().map(|span| &span.span_id).collect();
+    assert_eq!((ids.len(), spans.len()), (7, 7));
+}
+
+#[test]
+fn otlp_to_a_file() {
+    let dir = trace("trace-otlp-file");
+    let text = dir.path().join("spans.jsonl");
+    stdout(&oshprof(dir.path(), &["--to", "otlp", "-o", text.to_str().unwrap()]));
+    let text = fs::read_to_string(text).unwrap();
+    let requests: Vec<ExportTraceServiceRequest> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    check_spans(&requests);
+}
+
+#[test]
+fn otlp_to_a_collector() {
+    let dir = trace("trace-otlp");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let endpoint = format!("http://{}", listener.local_addr().unwrap());
+    let collector = std::thread::spawn(move || {
+        let mut requests = Vec::new();
+        // A file of the trace, a request.
+        for _ in 0..2 {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = Vec::new();
+            let mut byte = [0];
+            while !request.ends_with(b"\r\n\r\n") {
+                stream.read_exact(&mut byte).unwrap();
+                request.push(byte[0]);
+            }
+            let head = String::from_utf8(request).unwrap().to_ascii_lowercase();
+            assert!(head.starts_with("post /v1/traces http/1.1"), "{head}");
+            assert!(head.contains("content-type: application/x-protobuf"), "{head}");
+            let length = head.split("content-length: ").nth(1).unwrap().lines().next().unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            stream.read_exact(&mut body).unwrap();
+            requests.push(ExportTraceServiceRequest::decode(&body[..]).unwrap());
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+        }
+        requests
+    });
+    stdout(&oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]));
+    check_spans(&collector.join().unwrap());
+}
+
+#[test]
+fn a_collector_that_is_not_there_is_an_error() {
+    let dir = trace("trace-otlp-none");
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for endpoint in [format!("http://{free}"), "https://127.0.0.1:1".to_owned()] {
+        let output = oshprof(dir.path(), &["--to", "otlp", "--endpoint", &endpoint]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("oshprof: otlp: "), "{said}");
+    }
+}
+
+#[test]
+fn a_damaged_trace_is_converted_as_far_as_it_goes() {
+    let dir = trace("trace-damaged");
+    let path = dir.path().join("pe-00000-000.trace");
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() - 10]).unwrap();
+    for format in ["chrome", "csv", "perfetto"] {
+        let output = oshprof(dir.path(), &["--to", format]);
+        assert_eq!(output.status.code(), Some(1));
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(said.matches("pe-00000-000.trace: truncated at offset").count(), 1, "{said}");
+        let out = String::from_utf8_lossy(&output.stdout);
+        assert!(out.contains("shmem_ctx_long_p") && !out.contains("shmem_barrier_all"));
+        assert!(out.contains("shmem_signal_wait_until"));
+    }
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_oshprof")).args(["trace", "nowhere", "--to", "csv"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere: no such directory"));
+    let full = oshprof(dir.path(), &["--to", "csv", "-o", "/dev/full"]);
+    assert!(String::from_utf8_lossy(&full.stderr).contains("/dev/full: No space left on device"));
+}
