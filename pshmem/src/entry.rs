@@ -2,7 +2,8 @@
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
 //! byte, `ARM[op]`, and jumps to the routine or, where that is set, to the probe around it; all arguments are still
-//! where the caller put them. `pshmem_X` is strong and tests `PARM[op]`: set instead of `ARM[op]` where a tool defines
+//! where the caller put them. On the way to the probe it leaves the return address, which is the call site, in the second
+//! word of the thread-local variable of `src/profile/shim/slot.c`. `pshmem_X` is strong and tests `PARM[op]`: set instead of `ARM[op]` where a tool defines
 //! `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
@@ -40,8 +41,13 @@ macro_rules! enter {
             // Reached without a detour in a shared library too.
             ".hidden {armed}",
             "cmp byte ptr [rip + {armed} + {op}], 0",
-            "jne {probe}",
+            "jne 2f",
             "jmp {imp}",
+            // Where the call comes from, for the probe. r10 and r11 belong to nobody between a call and its target.
+            "2: mov r10, qword ptr [rsp]",
+            "mov r11, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+            "mov qword ptr fs:[r11 + 8], r10",
+            "jmp {probe}",
             $tail,
             ".p2align 4",
             armed = sym $armed,
@@ -65,7 +71,13 @@ macro_rules! enter {
             "ldrb w16, [x16]",
             "cbnz w16, 2f",
             "b {imp}",
-            "2: b {probe}",
+            // Where the call comes from, for the probe.
+            "2: mrs x17, tpidr_el0",
+            "adrp x16, :gottprel:pellucid_profile_thread",
+            "ldr x16, [x16, :gottprel_lo12:pellucid_profile_thread]",
+            "add x16, x16, x17",
+            "str x30, [x16, 8]",
+            "b {probe}",
             $tail,
             ".p2align 4",
             armed = sym $armed,

@@ -8,11 +8,19 @@
 mod attach;
 mod claim;
 mod cold;
+mod control;
+mod cost;
+mod extra;
 mod hot;
+mod modules;
 mod tls;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
+pub use extra::{context, team};
+pub use tls::set_site;
+
 pub use hot::{Stamp, error, record, sampled, sized, timed};
