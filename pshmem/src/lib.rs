@@ -7,6 +7,7 @@
 //! | [`generated`] | the routines themselves, from the table in `generate/` |
 //! | [`types`] | types of the C signatures |
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
+//! | [`seen`] | what the profile is told of teams and contexts |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
 #![deny(unsafe_code)]
@@ -21,6 +22,7 @@ pub mod routine;
 pub mod control;
 pub mod info;
 pub mod init;
+pub mod seen;
 pub mod shim;
 pub mod tool;
 pub mod types;

@@ -12,7 +12,7 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
-//! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
+//! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //!
@@ -21,6 +21,7 @@
 
 pub mod arm;
 pub mod clock;
+pub mod detail;
 #[cfg(feature = "report")]
 pub mod file;
 pub mod histogram;
@@ -32,3 +33,4 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+mod snapshot_detail;

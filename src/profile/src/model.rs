@@ -1,5 +1,6 @@
 //! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
 
+use crate::detail::Detail;
 use crate::histogram::Histogram;
 use crate::op::Class;
 use crate::size::DISTANCES;
@@ -108,6 +109,8 @@ pub struct Pe {
     pub last: Option<LastOp>,
     /// What it called, in the order of the operation table.
     pub routines: Vec<Routine>,
+    /// Peers, call sites and all else that is not by routine.
+    pub detail: Detail,
 }
 
 impl Pe {

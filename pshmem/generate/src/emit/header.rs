@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::{BY, File, generic, overload};
-use crate::constants::SECTIONS;
+use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::{Expanded, Routine};
 
 /// Every header.
@@ -48,7 +48,14 @@ fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
 }
 
 fn shmemx() -> String {
-    format!("/* {BY} */\n{SHMEMX}")
+    let mut levels = String::new();
+    for level in LEVELS {
+        let arguments = if level.call.is_empty() { String::new() } else { format!(", {}", level.call) };
+        let call = format!("shmem_pcontrol({}{arguments})", level.name);
+        write!(levels, "\n/* {call}\n * {} */\n#define {} {}\n", level.help, level.name, level.value)
+            .expect("writing to a string");
+    }
+    format!("/* {BY} */\n{}", SHMEMX.replace("LEVELS\n", &levels))
 }
 
 fn declarations(
@@ -157,10 +164,10 @@ const SHMEMX: &str = r#"/*
 
 #include "shmem.h"
 
-/* Levels of shmem_pcontrol (10.1.1) */
-#define SHMEMX_PCONTROL_OFF 0
-#define SHMEMX_PCONTROL_DEFAULT 1
-#define SHMEMX_PCONTROL_FLUSH 2
+/*
+ * Levels of shmem_pcontrol (10.1.1). Any other level is ignored.
+ */
+LEVELS
 
 #endif /* PELLUCID_SHMEMX_H */
 "#;

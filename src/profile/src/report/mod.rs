@@ -72,6 +72,11 @@ pub struct Finished {
     pub write_error: Option<(PathBuf, io::Error)>,
 }
 
+/// Writes what a job has recorded so far. Gives the file that could not be written, and why.
+pub fn snapshot(segment: &Segment, dir: &Path) -> Option<(PathBuf, io::Error)> {
+    file::write(&snapshot::take(segment, &Outcome::default()), dir).err()
+}
+
 /// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the report.
 pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&Path>) -> Finished {
     let profile = snapshot::take(segment, outcome);
