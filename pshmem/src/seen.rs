@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 
 use pellucid_core::context::Ctx;
-use pellucid_core::runtime::World;
+use pellucid_core::team::World;
 use pellucid_profile::recorder;
 
 use crate::types::Team;

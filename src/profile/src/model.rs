@@ -119,6 +119,15 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
+    /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
+    pub fn overhead_ns(&self) -> u64 {
+        let sum = |of: fn(&Routine) -> u64| self.routines.iter().map(of).fold(0_u64, u64::saturating_add);
+        let timed = sum(|r| r.timed_calls);
+        let counted = sum(Routine::all_calls).saturating_sub(timed);
+        let cost = &self.detail.cost;
+        (counted as f64 * cost.counted_ns + timed as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
+    }
+
     /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.
     pub fn time_ns(&self, of: impl Fn(Class) -> bool) -> u64 {
         self.routines.iter().filter(|r| of(r.class)).fold(0, |sum, r| sum.saturating_add(r.spent_ns()))

@@ -11,6 +11,7 @@ const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
 usage: oshprof report DIR [options]    report on the profile in DIR
+       oshprof advise DIR [--json]     what slows the program down, and what to try
        oshprof --version
 
 `oshrun --profile` writes such a directory. `oshprof report --help` lists the options.
@@ -22,11 +23,21 @@ usage: oshprof report DIR [options]
 
 Reports on the profile in DIR, which `oshrun --profile` wrote.
 
-  --by VIEW    routine (default): calls, bytes and times of each routine, balance between PEs
-               pe: one line a PE
-               size: calls and bytes by message size
+  --view VIEW  routines (default): calls, bytes and times of each routine, balance between PEs
+               sizes: calls and bytes by message size
+               matrix: bytes and calls from each PE to each PE
+               callsites: by place in the program, with source lines where it has debug information
+               imbalance: who came late to which barrier, collective or wait, and what that cost
+               nbi: nonblocking operations from issue to completion
+               regions: by region (shmem_pcontrol), and the program's markers
+               contexts: by context and by team (also: teams)
+               counters: hardware and software counters
+               pe: one line a PE (also: pes)
                peer: calls and bytes to the PE itself, to its host, to other hosts
+               --by VIEW, routine and size are older names
   --json       one JSON object instead of tables (docs/profile-json.md describes it)
+  --csv        comma-separated values instead of tables
+  --html FILE  all views in one file for a browser
   --sort KEY   order of routines: total (default), calls, bytes, mean, p50, p99, max, errors, name
   --top N      only the first N routines
   -h, --help   this text
@@ -43,6 +54,22 @@ pub enum Command {
     Version,
     /// `oshprof report`.
     Report(Report),
+    /// `oshprof advise`: the directory, and whether as JSON.
+    Advise(PathBuf, bool),
+}
+
+/// How a report is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Tables.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// A file for a browser.
+    Html(PathBuf),
 }
 
 /// `oshprof report`.
@@ -50,8 +77,8 @@ pub enum Command {
 pub struct Report {
     /// Profile directory.
     pub dir: PathBuf,
-    /// JSON instead of tables.
-    pub json: bool,
+    /// How to show it.
+    pub form: Form,
     /// What to show.
     pub options: Options,
 }
@@ -63,21 +90,28 @@ pub struct Report {
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String> {
     let mut parser = Parser::from_args(args);
     match next(&mut parser)? {
-        None => Err("no command given; there is: report".to_owned()),
+        None => Err("no command given; there are: report, advise".to_owned()),
         Some(Arg::Short('h') | Arg::Long("help")) => Ok(Command::Help(HELP)),
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
         Some(Arg::Value(command)) if command == "report" => report(parser),
-        Some(Arg::Value(command)) => Err(format!("unknown command `{}`; there is: report", command.to_string_lossy())),
+        Some(Arg::Value(command)) if command == "advise" => advise(parser),
+        Some(Arg::Value(command)) => Err(format!("unknown command `{}`; there are: report, advise", command.to_string_lossy())),
         Some(other) => Err(other.unexpected().to_string()),
     }
 }
 
 fn report(mut parser: Parser) -> Result<Command, String> {
-    let (mut dir, mut json, mut options) = (None, false, Options::default());
+    let (mut dir, mut form, mut options) = (None, Form::Text, Options::default());
     while let Some(arg) = next(&mut parser)? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
-            Arg::Long("json") => json = true,
+            Arg::Long("json") => form = Form::Json,
+            Arg::Long("csv") => form = Form::Csv,
+            Arg::Long("html") => {
+                let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
+                form = Form::Html(PathBuf::from(file));
+            }
+            Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
             Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
             Arg::Long("sort") => options.sort = named(&mut parser, "--sort", &SortKey::ALL)?,
             Arg::Long("top") => options.top = Some(positive(&mut parser, "--top")?),
@@ -89,7 +123,20 @@ fn report(mut parser: Parser) -> Result<Command, String> {
         }
     }
     let dir = dir.ok_or("report: the directory of the profile is missing")?;
-    Ok(Command::Report(Report { dir, json, options }))
+    Ok(Command::Report(Report { dir, form, options }))
+}
+
+fn advise(mut parser: Parser) -> Result<Command, String> {
+    let (mut dir, mut json) = (None, false);
+    while let Some(arg) = next(&mut parser)? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
+            Arg::Long("json") => json = true,
+            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
+            other => return Err(format!("advise: {}", other.unexpected())),
+        }
+    }
+    Ok(Command::Advise(dir.ok_or("advise: the directory of the profile is missing")?, json))
 }
 
 fn next(parser: &mut Parser) -> Result<Option<Arg<'_>>, String> {
@@ -125,7 +172,11 @@ mod tests {
     #[test]
     fn understands_every_option() {
         let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
-        assert_eq!((request.dir, request.json), (PathBuf::from("d"), true));
+        assert_eq!((request.dir, request.form), (PathBuf::from("d"), Form::Json));
+        let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
+        assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
+        let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
+        assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
         assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
         assert_eq!(parsed("--help"), Ok(Command::Help(HELP)));
         assert_eq!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP)));
@@ -148,7 +199,7 @@ mod tests {
             ("--nope", "--nope"),
             ("report", "directory of the profile is missing"),
             ("report a b", "`b` is too many"),
-            ("report d --by colour", "--by `colour` is unknown; there are: routine, pe, size, peer"),
+            ("report d --by colour", "--by `colour` is unknown; there are: routines, sizes, matrix, callsites"),
             ("report d --sort size", "--sort `size` is unknown"),
             ("report d --top 0", "--top `0`"),
             ("report d --top x", "--top `x`"),

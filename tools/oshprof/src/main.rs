@@ -3,8 +3,12 @@
 //! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage.
 #![deny(unsafe_code)]
 
+mod advise;
 mod args;
+mod html;
+mod progress;
 mod report;
+mod resolve;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -19,6 +23,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Help(text)) => print(text),
         Ok(args::Command::Version) => print(concat!("oshprof (Pellucid) ", env!("CARGO_PKG_VERSION"), "\n")),
         Ok(args::Command::Report(request)) => report::run(&request),
+        Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");
             ExitCode::from(USAGE)
