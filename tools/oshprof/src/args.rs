@@ -173,11 +173,12 @@ mod tests {
     fn understands_every_option() {
         let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
         assert_eq!((request.dir, request.form), (PathBuf::from("d"), Form::Json));
+
+        assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
         let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
         assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
         assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
-        assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
         assert_eq!(parsed("--help"), Ok(Command::Help(HELP)));
         assert_eq!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP)));
         assert_eq!(parsed("-V"), Ok(Command::Version));

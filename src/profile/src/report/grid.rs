@@ -27,7 +27,7 @@ pub enum Kind {
 pub struct Column {
     /// Name in CSV and JSON: the unit is part of it.
     pub name: &'static str,
-    /// Title for people.
+    /// Title for people; empty: not shown as text, for lack of room.
     pub title: &'static str,
     /// What it holds.
     pub kind: Kind,
@@ -179,22 +179,23 @@ impl Grid {
             let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
             return format!("{}\n{notes}", self.empty);
         }
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| !self.columns[at].title.is_empty()).collect();
+        let columns: Vec<Column> = kept.iter().map(|&at| self.columns[at]).collect();
         let shown: Vec<Vec<String>> = self
             .rows
             .iter()
-            .map(|row| row.iter().zip(&self.columns).map(|(cell, column)| cell.shown(column.kind)).collect())
+            .map(|row| kept.iter().map(|&at| row[at].shown(self.columns[at].kind)).collect())
             .collect();
         let width = |at: usize| {
             let cells = shown.iter().map(|row| row[at].chars().count());
-            cells.chain([self.columns[at].title.chars().count()]).max().unwrap_or(0)
+            cells.chain([columns[at].title.chars().count()]).max().unwrap_or(0)
         };
-        let widths: Vec<(&str, usize)> =
-            (1..self.columns.len()).map(|at| (self.columns[at].title, width(at) + 2)).collect();
+        let widths: Vec<(&str, usize)> = (1..columns.len()).map(|at| (columns[at].title, width(at) + 2)).collect();
         let taken: usize = widths.iter().map(|(_, width)| width).sum();
-        if taken + 12 > WIDTH {
-            return self.stacked(&shown);
+        if taken + 9 > WIDTH {
+            return self.stacked(&columns, &shown);
         }
-        let mut table = Table::new(self.columns[0].title, width(0), &widths);
+        let mut table = Table::new(columns[0].title, width(0), &widths);
         for row in &shown {
             table.row(&row[0], &row[1..]);
         }
@@ -203,12 +204,12 @@ impl Grid {
     }
 
     /// What is too wide for a line: a block a row.
-    fn stacked(&self, shown: &[Vec<String>]) -> String {
+    fn stacked(&self, columns: &[Column], shown: &[Vec<String>]) -> String {
         let mut out = String::new();
         for row in shown {
             out.push_str(&format!("{}\n", row[0]));
             let mut line = String::from(" ");
-            for (cell, column) in row.iter().zip(&self.columns).skip(1).filter(|(cell, _)| *cell != "-") {
+            for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);
                 if line.chars().count() + part.chars().count() + 1 > WIDTH && line.trim() != "" {
                     out.push_str(&format!("{}\n", line.trim_end_matches(',')));

@@ -86,7 +86,7 @@ fn overhead(profile: &Profile) -> Option<String> {
     let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
     let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns() as f64).sum();
     Some(format!(
-        "profiling took about {}, {} % of the run: {} a counted call, {} a timed one (measured at the start)",
+        "profiling took about {}, {} % of the run ({} a counted call, {} a timed one)",
         units::time(all),
         units::percent(all, merge::run_time_ns(&profile.pes)),
         units::time(counted),
@@ -103,9 +103,9 @@ fn sampling(routines: &[Routine]) -> String {
         .filter(|r| r.total_ns > 0)
         .map(|r| (100.0 * r.total_stderr_ns() / r.total_ns as f64, r.name.as_str()))
         .max_by(|a, b| a.0.total_cmp(&b.0));
-    let error = worst.map(|(percent, name)| format!(" Standard error: up to {percent:.1} % ({name})."));
+    let error = worst.map(|(percent, name)| format!("Standard error of the totals: up to {percent:.1} % ({name}).\n"));
     format!(
-        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.{}\n",
+        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.\n{}",
         units::count(timed),
         units::count(calls),
         calls as f64 / timed.max(1) as f64,

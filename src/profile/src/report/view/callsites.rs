@@ -18,9 +18,9 @@ const COLUMNS: [Column; 11] = [
     column("total_ns", "total", Kind::Time),
     column("mean_ns", "mean", Kind::Time),
     column("max_ns", "max", Kind::Time),
-    column("timed_calls", "timed", Kind::Count),
-    column("file", "file", Kind::Text),
-    column("address", "address", Kind::Text),
+    column("timed_calls", "", Kind::Count),
+    column("file", "", Kind::Text),
+    column("address", "", Kind::Text),
 ];
 
 pub(super) fn grid(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {

@@ -92,21 +92,21 @@ pub fn late(profile: &Profile) -> (Vec<Late>, u64) {
 }
 
 const COLUMNS: [Column; 10] = [
-    column("routine", "routine", Kind::Text),
     column("site", "where", Kind::Text),
+    column("routine", "routine", Kind::Text),
     column("region", "region", Kind::Text),
     column("calls", "meetings", Kind::Count),
     column("lost_ns", "lost", Kind::Time),
-    column("mean_lost_ns", "a meeting", Kind::Time),
+    column("mean_lost_ns", "", Kind::Time),
     column("max_skew_ns", "longest", Kind::Time),
     column("late_pe", "late PE", Kind::Text),
-    column("late_calls", "was last", Kind::Count),
+    column("late_calls", "last", Kind::Count),
     column("late_share", "its part", Kind::Share),
 ];
 
 const WAITS: [Column; 8] = [
-    column("routine", "routine", Kind::Text),
     column("site", "where", Kind::Text),
+    column("routine", "routine", Kind::Text),
     column("region", "region", Kind::Text),
     column("calls", "calls", Kind::Count),
     column("lost_ns", "waited", Kind::Time),
@@ -123,8 +123,8 @@ pub(super) fn grids(profile: &Profile, options: &Options, symbols: &dyn Symbols)
         let (pe, times, lost) = late.worst().unwrap_or_default();
         let site = late.site.as_ref().map(|(path, address)| (path.as_str(), *address));
         grid.row([
-            late.routine.as_str().into(),
             place(site, symbols).into(),
+            late.routine.as_str().into(),
             shown_region(&late.region).into(),
             late.meetings.into(),
             late.lost_ns.into(),
@@ -175,8 +175,8 @@ fn waits(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
     for ((routine, site, region), sum) in rows {
         let most = sum.pes.iter().max_by_key(|(pe, ns)| (**ns, std::cmp::Reverse(**pe)));
         grid.row([
-            routine.into(),
             place(site, symbols).into(),
+            routine.into(),
             shown_region(region).into(),
             sum.calls.into(),
             sum.ns.into(),

@@ -37,13 +37,13 @@ pub struct Row {
 pub const VIEWS: &[Row] = &[
     Row { view: View::Routine, title: "Routines: calls, bytes, times", make: |p, o, _| vec![routines::grid(p, o)] },
     Row { view: View::Size, title: "Message sizes", make: |p, o, _| vec![sizes::grid(p, o)] },
-    Row { view: View::Matrix, title: "Who sends to whom", make: |p, _, _| matrix::grids(p) },
+    Row { view: View::Matrix, title: "Matrix: who sends to whom", make: |p, _, _| matrix::grids(p) },
     Row { view: View::Callsites, title: "Call sites", make: |p, o, s| vec![callsites::grid(p, o, s)] },
-    Row { view: View::Imbalance, title: "Who came late, and what it cost", make: imbalance::grids },
+    Row { view: View::Imbalance, title: "Imbalance: who came late, and what it cost", make: imbalance::grids },
     Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
     Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
-    Row { view: View::Counters, title: "Hardware and software counters", make: |p, _, _| vec![counters::grid(p)] },
+    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, _, _| vec![counters::grid(p)] },
     Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },
     Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
 ];

@@ -38,8 +38,8 @@ pub(super) fn grid(profile: &Profile) -> Grid {
     }
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "A batch lasts from its first issue to the return of the quiet or barrier that completes it; blocked is \
-             the\ntime in that call, overlap what the program had of the batch for itself."
+            "A batch lasts from its first issue to the return of the quiet or barrier that completes it;\n\
+             blocked is the time in that call, overlap what the program had of the batch for itself."
                 .to_owned(),
         );
     }

@@ -14,14 +14,14 @@ const COLUMNS: [Column; 12] = [
     column("entries", "entries", Kind::Count),
     column("total_ns", "total", Kind::Time),
     column("own_ns", "own", Kind::Time),
-    column("max_ns", "longest", Kind::Time),
+    column("max_ns", "", Kind::Time),
     column("calls", "calls", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
     column("library_ns", "library", Kind::Time),
     column("waiting_ns", "waiting", Kind::Time),
     column("max_pe", "most: PE", Kind::Text),
-    column("max_pe_ns", "its time", Kind::Time),
-    column("open", "open", Kind::Count),
+    column("max_pe_ns", "", Kind::Time),
+    column("open", "", Kind::Count),
 ];
 
 const MARKERS: [Column; 7] = [
