@@ -3,6 +3,7 @@
 #include <shmem.h>
 #include <shmemx.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 static long data[4096];
@@ -23,6 +24,12 @@ static inline void inlined_put(int pe) {
     shmem_long_put(&data[100], &value, 1, pe); /* LINE inlined-put */
 }
 
+static double now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
 int main(int argc, char **argv) {
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes(), next = (me + 1) % npes;
@@ -37,13 +44,16 @@ int main(int argc, char **argv) {
     shmem_ctx_destroy(ctx);
     inlined_put(next);
     shmem_barrier_all();
+    double outside = 0;
     for (int step = 0; step < 5; step++) {
         shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, "step");
         shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, "inner");
         /* The last PE is late. */
         if (me == npes - 1) usleep(20000);
         shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, NULL);
+        double begin = now();
         shmem_barrier_all(); /* LINE late-barrier */
+        outside += now() - begin;
         shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, "step");
     }
     static long block[1000];
@@ -52,6 +62,8 @@ int main(int argc, char **argv) {
         usleep(1000);
         shmem_quiet();
     }
+    /* What the barriers took by a clock outside the library. */
+    printf("outside %d %.0f\n", me, outside);
     shmem_pcontrol(SHMEMX_PCONTROL_FLUSH);
     if (argc > 1) {
         /* What is in the directory now must be enough. */
