@@ -72,7 +72,8 @@ fn call_sites_have_their_lines_regions_and_counts() {
     let report = view(&directory, "callsites");
     let find = |mark: &str, routine: &str| -> Vec<&Value> {
         let place = format!("views.c:{}", line(mark));
-        let of = |row: &&Value| row["routine"] == routine && row["site"].as_str().is_some_and(|site| site.contains(&place));
+        let of =
+            |row: &&Value| row["routine"] == routine && row["site"].as_str().is_some_and(|site| site.contains(&place));
         rows(&report, "callsites").iter().filter(of).collect()
     };
     let sum = |mark: &str, routine: &str, field: &str| {
@@ -95,7 +96,10 @@ fn regions_and_markers_are_counted() {
     let (directory, _) = run("regions", 3);
     let report = view(&directory, "regions");
     let region = |name: &str| {
-        rows(&report, "regions").iter().find(|row| row["region"] == name).unwrap_or_else(|| panic!("no {name}: {report}"))
+        rows(&report, "regions")
+            .iter()
+            .find(|row| row["region"] == name)
+            .unwrap_or_else(|| panic!("no {name}: {report}"))
     };
     assert_eq!(region("exchange")["entries"], 3);
     assert_eq!((&region("step")["entries"], &region("inner")["entries"]), (&Value::from(15), &Value::from(15)));
@@ -155,7 +159,8 @@ fn nonblocking_operations_contexts_and_teams() {
 fn every_view_has_every_form() {
     let (directory, _) = run("forms", 2);
     let oshprof = || Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
-    let views = ["routines", "sizes", "matrix", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "pe"];
+    let views =
+        ["routines", "sizes", "matrix", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "pe"];
     for name in views {
         assert!(!oshprof().args(["--view", name]).run().expect_code(0).stdout.is_empty(), "{name}");
         let csv = oshprof().args(["--view", name, "--csv"]).run().expect_code(0).stdout;

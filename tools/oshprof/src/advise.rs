@@ -123,9 +123,12 @@ fn is_quiet(r: &Routine) -> bool {
 /// The busiest call site of the routines that `of` picks, for people.
 fn busiest(profile: &Profile, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
     let view = pellucid_profile::report::View::Callsites;
-    let options = pellucid_profile::report::Options { sort: pellucid_profile::report::SortKey::Calls, ..Default::default() };
+    let options =
+        pellucid_profile::report::Options { sort: pellucid_profile::report::SortKey::Calls, ..Default::default() };
     let grids = grids(view, profile, &options, symbols);
-    let cell = |row: &[pellucid_profile::report::grid::Cell], at: usize| row[at].shown(pellucid_profile::report::grid::Kind::Text);
+    let cell = |row: &[pellucid_profile::report::grid::Cell], at: usize| {
+        row[at].shown(pellucid_profile::report::grid::Kind::Text)
+    };
     let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
     found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))
 }

@@ -95,7 +95,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
         Some(Arg::Value(command)) if command == "report" => report(parser),
         Some(Arg::Value(command)) if command == "advise" => advise(parser),
-        Some(Arg::Value(command)) => Err(format!("unknown command `{}`; there are: report, advise", command.to_string_lossy())),
+        Some(Arg::Value(command)) => {
+            Err(format!("unknown command `{}`; there are: report, advise", command.to_string_lossy()))
+        }
         Some(other) => Err(other.unexpected().to_string()),
     }
 }

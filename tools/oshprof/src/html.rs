@@ -66,7 +66,8 @@ fn header(out: &mut String, profile: &Profile, problems: &[String]) {
     let library: u64 = profile.pes.iter().map(|pe| pe.time_ns(|_| true)).fold(0, u64::saturating_add);
     let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns()).fold(0, u64::saturating_add);
-    let percent = |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
+    let percent =
+        |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
     let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
     let cards = [
         ("PEs", job.npes.to_string(), host),
@@ -104,7 +105,11 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
     }
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
     for column in &grid.columns {
-        let title = if column.title.is_empty() { column.name.trim_end_matches("_ns").replace('_', " ") } else { column.title.to_owned() };
+        let title = if column.title.is_empty() {
+            column.name.trim_end_matches("_ns").replace('_', " ")
+        } else {
+            column.title.to_owned()
+        };
         let class = if column.kind == Kind::Text { "" } else { " class=\"n\"" };
         let _ = write!(out, "<th{class} tabindex=\"0\" title=\"{}\">{}</th>", escape(column.name), escape(&title));
     }

@@ -3,10 +3,10 @@
 
 use crate::options::Options;
 use crate::pes::Pe;
+use crate::results::Kept;
 use crate::sys::process::Ended;
 use pellucid_profile::model::End;
 use pellucid_profile::report::{self, Finished};
-use crate::results::Kept;
 use pellucid_profile::segment::{self, CurrentOp, JobInfo, Requests, Segment};
 use pellucid_profile::snapshot::{Outcome, PeOutcome};
 use std::io;

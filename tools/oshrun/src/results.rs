@@ -55,7 +55,8 @@ impl Kept {
     /// Says once that a snapshot could not be written.
     pub fn complain(&self, path: &Path, error: &io::Error) {
         if !self.complained.swap(true, Ordering::Relaxed) {
-            let _ = writeln!(io::stderr(), "oshrun: no snapshot of the profile: cannot write {}: {error}", path.display());
+            let _ =
+                writeln!(io::stderr(), "oshrun: no snapshot of the profile: cannot write {}: {error}", path.display());
         }
     }
 }

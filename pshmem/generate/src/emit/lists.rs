@@ -18,7 +18,8 @@ pub fn modules(groups: &[Expanded]) -> File {
 
 /// `pshmem/src/generated/constants.rs`: the numbers of `shmem.h` and `shmemx.h`.
 pub fn constants() -> File {
-    let mut text = format!("// {BY}\n//! Constants of `shmem.h` and `shmemx.h`.\n\nuse std::ffi::{{CStr, c_int, c_long}};\n");
+    let mut text =
+        format!("// {BY}\n//! Constants of `shmem.h` and `shmemx.h`.\n\nuse std::ffi::{{CStr, c_int, c_long}};\n");
     for section in SECTIONS {
         let rows: Vec<_> = section.constants.iter().filter_map(|c| Some((c.name, c.rust()?))).collect();
         for (name, (kind, value)) in rows {
@@ -26,8 +27,12 @@ pub fn constants() -> File {
         }
     }
     for level in LEVELS {
-        write!(text, "\n/// Level of shmem_pcontrol: {}\npub const {}: c_int = {};", level.help, level.name, level.value)
-            .expect("writing to a string");
+        write!(
+            text,
+            "\n/// Level of shmem_pcontrol: {}\npub const {}: c_int = {};",
+            level.help, level.name, level.value
+        )
+        .expect("writing to a string");
     }
     text.push('\n');
     File { path: entry::path("constants"), text }

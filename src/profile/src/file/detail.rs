@@ -9,7 +9,16 @@ use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
 pub(super) const TAGS: [u32; 10] = [
-    TAG_COST, TAG_PEERS, TAG_MODULES, TAG_REGIONS, TAG_SITES, TAG_MARKERS, TAG_TEAMS, TAG_SYNCS, TAG_NBI, TAG_CONTEXTS,
+    TAG_COST,
+    TAG_PEERS,
+    TAG_MODULES,
+    TAG_REGIONS,
+    TAG_SITES,
+    TAG_MARKERS,
+    TAG_TEAMS,
+    TAG_SYNCS,
+    TAG_NBI,
+    TAG_CONTEXTS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -80,7 +89,9 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
         }
         TAG_NBI => {
             let n = &d.nbi;
-            [n.issued, n.bytes, n.batches, n.completed, n.ns, n.blocked_ns, n.max_ns].into_iter().for_each(|n| out.u64(n));
+            [n.issued, n.bytes, n.batches, n.completed, n.ns, n.blocked_ns, n.max_ns]
+                .into_iter()
+                .for_each(|n| out.u64(n));
         }
         TAG_CONTEXTS => out.list(&d.contexts, |out, c| {
             out.u64(c.handle);
@@ -188,7 +199,10 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
     Ok(())
 }
 
-fn list<T>(c: &mut Cursor<'_>, mut row: impl FnMut(&mut Cursor<'_>) -> Result<T, ReadError>) -> Result<Vec<T>, ReadError> {
+fn list<T>(
+    c: &mut Cursor<'_>,
+    mut row: impl FnMut(&mut Cursor<'_>) -> Result<T, ReadError>,
+) -> Result<Vec<T>, ReadError> {
     let count = c.u32("the number of rows")?;
     // Not reserved at once: a damaged number must not take all memory.
     let mut rows = Vec::new();

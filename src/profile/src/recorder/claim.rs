@@ -41,14 +41,7 @@ pub(super) fn region() -> Option<&'static Region> {
 }
 
 /// Makes a region the one to record into. Slots are prepared so that a claim only has to take one.
-pub(super) fn publish(
-    region: &'static Region,
-    pe: u32,
-    npes: u32,
-    first_local: u32,
-    local_pes: u32,
-    scale: Scale,
-) {
+pub(super) fn publish(region: &'static Region, pe: u32, npes: u32, first_local: u32, local_pes: u32, scale: Scale) {
     let shared = &region.slots[SLOTS];
     prepare(shared, pe, first_local, local_pes, scale);
     shared.extra.teams[0].stride.store(1, Relaxed);

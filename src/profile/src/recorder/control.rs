@@ -161,7 +161,8 @@ pub fn marker(name: &str, value: f64) -> bool {
         };
         let number = |word: &std::sync::atomic::AtomicU64| f64::from_bits(word.load(Relaxed));
         let first = row.count.load(Relaxed) == 0;
-        let (min, max) = if first { (value, value) } else { (number(&row.min).min(value), number(&row.max).max(value)) };
+        let (min, max) =
+            if first { (value, value) } else { (number(&row.min).min(value), number(&row.max).max(value)) };
         row.sum.store((number(&row.sum) + value).to_bits(), Relaxed);
         row.min.store(min.to_bits(), Relaxed);
         row.max.store(max.to_bits(), Relaxed);
@@ -214,4 +215,3 @@ fn lock(word: &AtomicU32) {
         std::thread::yield_now();
     }
 }
-

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::hot::{self, bump};
 use super::extra;
+use super::hot::{self, bump};
 use crate::clock;
 use crate::op::MAX_OPS;
 use crate::segment::extra::{key, site_index};

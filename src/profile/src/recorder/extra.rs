@@ -73,7 +73,8 @@ fn peer_row(slot: &Slot, tag: u64) -> usize {
 /// Whether a row has this key, or was free and has it now.
 fn is_mine(word: &AtomicU64, key: u64) -> bool {
     let found = word.load(Relaxed);
-    found == key || (found == 0 && word.compare_exchange(0, key, Relaxed, Relaxed).map_or_else(|now| now == key, |_| true))
+    found == key
+        || (found == 0 && word.compare_exchange(0, key, Relaxed, Relaxed).map_or_else(|now| now == key, |_| true))
 }
 
 /// Adds a timed call to the call site that it was entered with.
@@ -186,10 +187,8 @@ fn thin_out(slot: &Slot) {
 pub fn context(op: u16, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
     let rows = &slot.extra.contexts;
-    let row = rows[..CONTEXTS - 1]
-        .iter()
-        .find(|row| is_mine(&row.handle, handle as u64))
-        .unwrap_or(&rows[CONTEXTS - 1]);
+    let row =
+        rows[..CONTEXTS - 1].iter().find(|row| is_mine(&row.handle, handle as u64)).unwrap_or(&rows[CONTEXTS - 1]);
     if traits(op) & TRANSFER != 0 {
         let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
         bump(&kind.calls, 1);

@@ -181,11 +181,8 @@ impl Grid {
         }
         let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| !self.columns[at].title.is_empty()).collect();
         let columns: Vec<Column> = kept.iter().map(|&at| self.columns[at]).collect();
-        let shown: Vec<Vec<String>> = self
-            .rows
-            .iter()
-            .map(|row| kept.iter().map(|&at| row[at].shown(self.columns[at].kind)).collect())
-            .collect();
+        let shown: Vec<Vec<String>> =
+            self.rows.iter().map(|row| kept.iter().map(|&at| row[at].shown(self.columns[at].kind)).collect()).collect();
         let width = |at: usize| {
             let cells = shown.iter().map(|row| row[at].chars().count());
             cells.chain([columns[at].title.chars().count()]).max().unwrap_or(0)
@@ -250,7 +247,11 @@ mod tests {
     use super::*;
 
     fn grid() -> Grid {
-        let columns = [column("name", "name", Kind::Text), column("bytes", "bytes", Kind::Bytes), column("ns", "time", Kind::Time)];
+        let columns = [
+            column("name", "name", Kind::Text),
+            column("bytes", "bytes", Kind::Bytes),
+            column("ns", "time", Kind::Time),
+        ];
         let mut grid = Grid::new("things", "Things", &columns, "nothing");
         grid.row(["a, \"b\"".into(), 2048_u64.into(), 1500.0.into()]);
         grid.row(["=1+1".into(), Cell::None, 0.5.into()]);

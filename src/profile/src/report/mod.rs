@@ -18,12 +18,12 @@ use std::path::{Path, PathBuf};
 
 pub use balance::{Balance, balance};
 pub use json::{SCHEMA_VERSION, json};
-pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
 pub use merge::{hosts, routines};
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
+pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
 pub use view::{Late, Matrix, VIEWS, grids, late, matrix};
 
 use crate::file;

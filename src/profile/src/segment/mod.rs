@@ -6,8 +6,8 @@ pub mod extra;
 pub mod futex;
 pub mod layout;
 mod map;
-mod serve;
 mod mapping;
+mod serve;
 
 pub use create::{JobInfo, create, create_with};
 pub use current::{CurrentOp, Phase};

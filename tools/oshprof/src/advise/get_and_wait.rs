@@ -1,6 +1,6 @@
 //! Data that is fetched after waiting for it, where its producer could send it with a signal.
 
-use pellucid_profile::model::Profile;
+use pellucid_profile::model::{Pe, Profile};
 use pellucid_profile::op::Class;
 use pellucid_profile::report::{Symbols, shown_count, shown_time};
 
@@ -14,9 +14,16 @@ pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
     let (gets, get_ns) = sum(profile, |r| r.class == Class::Get && !r.name.contains("_nbi"));
     let (signals, _) = sum(profile, |r| r.class == Class::Signal);
     let share = get_ns / run_ns(profile);
-    let ratio = gets as f64 / waits.max(1) as f64;
-    // As many gets as waits: one is fetched after each.
-    if waits < MANY || !(0.5..=2.0).contains(&ratio) || signals > waits / 10 || share < WORTH {
+    // As many gets as waits, on most PEs: one is fetched after each. One PE that collects results is another matter.
+    let calls = |pe: &Pe, class: Class| -> u64 {
+        pe.routines.iter().filter(|r| r.class == class && !r.name.contains("_nbi")).map(|r| r.all_calls()).sum()
+    };
+    let fetches = |pe: &&Pe| {
+        let (gets, waits) = (calls(pe, Class::Get), calls(pe, Class::Wait));
+        waits >= MANY && (0.5..=2.0).contains(&(gets as f64 / waits as f64))
+    };
+    let fetching = profile.pes.iter().filter(fetches).count();
+    if 2 * fetching <= profile.pes.len() || signals > waits / 10 || share < WORTH {
         return None;
     }
     Some(Finding {

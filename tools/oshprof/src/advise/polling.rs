@@ -12,13 +12,16 @@ const MANY: u64 = 100_000;
 
 /// See the module.
 pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
-    let asks = |class: Class, name: &str| class == Class::Test || name == "shmem_test_lock" || name.ends_with("_atomic_fetch");
+    let asks =
+        |class: Class, name: &str| class == Class::Test || name == "shmem_test_lock" || name.ends_with("_atomic_fetch");
     let (calls, ns) = sum(profile, |r| asks(r.class, &r.name));
     let share = ns / run_ns(profile);
     if calls < MANY || share < DOMINATES {
         return None;
     }
-    let of = |pe: &pellucid_profile::model::Pe| pe.routines.iter().filter(|r| asks(r.class, &r.name)).map(|r| r.all_calls()).sum();
+    let of = |pe: &pellucid_profile::model::Pe| {
+        pe.routines.iter().filter(|r| asks(r.class, &r.name)).map(|r| r.all_calls()).sum()
+    };
     let (pe, most) = by_pe(profile, of).into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)))?;
     Some(Finding {
         what: format!("waiting by asking: {} tests and fetches", shown_count(calls)),

@@ -94,13 +94,27 @@ fn none_fires_where_there_is_nothing_to_gain() {
         ("scattered puts", profile(&[p(10_000_000, 300 * MS)], 0.25)),
         ("few puts", profile(&[p(1000, 100 * MS)], 0.9)),
         ("cheap puts", profile(&[p(100_000, MS)], 0.9)),
-        ("a quiet a batch", profile(&[p(100_000, 100 * MS), routine("shmem_quiet", Class::Order, 11_000, 0, MS)], 0.25)),
+        (
+            "a quiet a batch",
+            profile(&[p(100_000, 100 * MS), routine("shmem_quiet", Class::Order, 11_000, 0, MS)], 0.25),
+        ),
         ("barriers that each waits for in turn", with_barriers(profile(&[], 0.25), None)),
-        ("signals", profile(&[
-            routine("shmem_getmem", Class::Get, 1000, 4096, 50 * MS),
-            routine("shmem_signal_wait_until", Class::Wait, 1000, 0, 90 * MS),
-            routine("shmem_putmem_signal", Class::Signal, 1000, 4096, 10 * MS),
-        ], 0.25)),
+        (
+            "signals",
+            profile(
+                &[
+                    routine("shmem_getmem", Class::Get, 1000, 4096, 50 * MS),
+                    routine("shmem_signal_wait_until", Class::Wait, 1000, 0, 90 * MS),
+                    routine("shmem_putmem_signal", Class::Signal, 1000, 4096, 10 * MS),
+                ],
+                0.25,
+            ),
+        ),
+        ("one PE that collects", {
+            let mut one = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 20 * MS)], 0.25);
+            one.pes[0].routines.push(routine("shmem_getmem", Class::Get, 800, 4096, 200 * MS));
+            one
+        }),
         ("some tests", profile(&[routine("shmem_long_test", Class::Test, 200_000, 0, 10 * MS)], 0.25)),
         ("a few allocations", profile(&[routine("shmem_malloc", Class::Memory, 10, 0, 200 * MS)], 0.25)),
     ] {

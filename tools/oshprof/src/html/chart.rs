@@ -43,7 +43,8 @@ fn bars(title: &str, class: &str, bars: &[Bar]) -> String {
         return String::new();
     }
     let height = bars.len() * 24 + 4;
-    let mut out = format!("<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">", escape(title));
+    let mut out =
+        format!("<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">", escape(title));
     for (at, bar) in bars.iter().enumerate() {
         let (y, width) = (at * 24 + 2, (bar.value / most * 270.0).max(1.0));
         let label = shortened(&bar.label, 30);
@@ -120,7 +121,9 @@ fn time(profile: &Profile) -> String {
         return String::new();
     }
     let height = pes.len() * 20 + 4;
-    let mut out = format!("<div class=\"chart\"><h4>where each PE spends its time</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">");
+    let mut out = format!(
+        "<div class=\"chart\"><h4>where each PE spends its time</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">"
+    );
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
         let wall = pe.wall_ns().max(1) as f64;
@@ -143,7 +146,12 @@ fn time(profile: &Profile) -> String {
         }
     }
     out.push_str("</svg><p class=\"key\">");
-    for (name, colour) in [("put, get, atomics", "--acc2"), ("waiting", "--warm"), ("other library", "--dim"), ("the program itself", "--line")] {
+    for (name, colour) in [
+        ("put, get, atomics", "--acc2"),
+        ("waiting", "--warm"),
+        ("other library", "--dim"),
+        ("the program itself", "--line"),
+    ] {
         let _ = write!(out, "<span><i style=\"background:var({colour})\"></i>{name}</span>");
     }
     out.push_str("</p></div>");
@@ -166,7 +174,11 @@ fn sizes(profile: &Profile) -> String {
     }
     let label = |class: u8| {
         let (low, high) = size_bounds(usize::from(class));
-        if high == u64::MAX { format!("from {}", shown_bytes(low)) } else { format!("{} to < {}", shown_bytes(low), shown_bytes(high + 1)) }
+        if high == u64::MAX {
+            format!("from {}", shown_bytes(low))
+        } else {
+            format!("{} to < {}", shown_bytes(low), shown_bytes(high + 1))
+        }
     };
     let chart = |title: &str, class: &str, value: fn(&(u64, u64)) -> u64, shown: fn(u64) -> String| {
         let list: Vec<Bar> = classes
@@ -201,9 +213,15 @@ fn matrix(profile: &Profile) -> String {
         for at in (0..count).step_by(every) {
             let middle = (at as f64 + 0.5) * cell;
             let label = shortened(&m.labels[at], if m.by_pe { 6 } else { 9 });
-            let _ = write!(out, "<text x=\"62\" y=\"{:.1}\" class=\"end dim\">{}</text>", middle + 26.0, escape(&label));
+            let _ =
+                write!(out, "<text x=\"62\" y=\"{:.1}\" class=\"end dim\">{}</text>", middle + 26.0, escape(&label));
             if m.by_pe && (every == 1 && cell >= 18.0 || at % (every * 2) == 0) {
-                let _ = write!(out, "<text x=\"{:.1}\" y=\"14\" class=\"mid dim\">{}</text>", 70.0 + middle, escape(&label));
+                let _ = write!(
+                    out,
+                    "<text x=\"{:.1}\" y=\"14\" class=\"mid dim\">{}</text>",
+                    70.0 + middle,
+                    escape(&label)
+                );
             }
         }
         for (from, row) in rows.iter().enumerate() {

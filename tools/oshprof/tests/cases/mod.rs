@@ -1,9 +1,7 @@
 //! Profiles with known numbers.
 
+use pellucid_profile::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use pellucid_profile::detail::{
-    Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic,
-};
 use pellucid_profile::op::{Class, find};
 use pellucid_profile::size::size_class;
 
@@ -117,7 +115,8 @@ fn detail(pe: u32) -> Detail {
     };
     // Each process is loaded at another address; the places in the file are the same.
     let base = 0x5555_0000_0000 + 0x10_0000 * u64::from(pe);
-    let arrived = |number: u64| 10 * MS + 50 * MS * number + if pe == 2 && number == 0 { 39 * MS } else { u64::from(pe) * 1000 };
+    let arrived =
+        |number: u64| 10 * MS + 50 * MS * number + if pe == 2 && number == 0 { 39 * MS } else { u64::from(pe) * 1000 };
     let sync = |number: u64| Sync {
         team: 0,
         region: 1,
@@ -139,7 +138,14 @@ fn detail(pe: u32) -> Detail {
         regions: vec![
             Region { own_ns: 100 * MS, ..Region::default() },
             Region { name: "step".into(), entries: 50, total_ns: 300 * MS, own_ns: 250 * MS, max_ns: 9 * MS, open: 0 },
-            Region { name: "step, inner".into(), entries: 50, total_ns: 50 * MS, own_ns: 50 * MS, max_ns: 2 * MS, open: 0 },
+            Region {
+                name: "step, inner".into(),
+                entries: 50,
+                total_ns: 50 * MS,
+                own_ns: 50 * MS,
+                max_ns: 2 * MS,
+                open: 0,
+            },
         ],
         markers: vec![Marker { name: "residual".into(), count: 4, sum: 1.0, min: 0.125, max: 0.5, last: 0.125 }],
         teams: vec![

@@ -81,7 +81,16 @@ fn teams(profile: &Profile) -> Grid {
             _ => format!("team {id}"),
         };
         let number = |n: i32| Cell::Whole(u64::try_from(n).unwrap_or(0));
-        grid.row([name.into(), number(start), number(stride), number(size), pes.into(), calls.into(), bytes.into(), ns.into()]);
+        grid.row([
+            name.into(),
+            number(start),
+            number(stride),
+            number(size),
+            pes.into(),
+            calls.into(),
+            bytes.into(),
+            ns.into(),
+        ]);
     }
     grid
 }

@@ -137,13 +137,19 @@ pub(super) fn grids(profile: &Profile, options: &Options, symbols: &dyn Symbols)
     }
     grid.cut(options.top);
     if !grid.rows.is_empty() {
-        grid.notes.push("lost: time from arriving to the arrival of the last PE, summed over those that came before it.".to_owned());
+        grid.notes.push(
+            "lost: time from arriving to the arrival of the last PE, summed over those that came before it.".to_owned(),
+        );
     }
     if every > 1 {
-        grid.notes.push(format!("One in {every} meetings was kept; calls and lost times are those of the kept ones, times {every}."));
+        grid.notes.push(format!(
+            "One in {every} meetings was kept; calls and lost times are those of the kept ones, times {every}."
+        ));
     }
     if merge::hosts(profile).len() > 1 {
-        grid.notes.push("Arrivals are compared across hosts: their clocks may differ by what it takes to align them.".to_owned());
+        grid.notes.push(
+            "Arrivals are compared across hosts: their clocks may differ by what it takes to align them.".to_owned(),
+        );
     }
     vec![grid, waits(profile, options, symbols)]
 }
@@ -198,7 +204,8 @@ mod tests {
     fn profile(arrivals: &[&[u64]], every: u64) -> Profile {
         let npes = arrivals.len() as i32;
         let pe = |(pe, times): (usize, &&[u64])| {
-            let sync = |(k, &at): (usize, &u64)| Sync { number: k as u64 * every, arrived_ns: at, op: 0, ..Sync::default() };
+            let sync =
+                |(k, &at): (usize, &u64)| Sync { number: k as u64 * every, arrived_ns: at, op: 0, ..Sync::default() };
             let detail = Detail {
                 teams: vec![Team { stride: 1, size: npes, ..Team::default() }],
                 syncs: times.iter().enumerate().map(sync).collect(),
@@ -207,10 +214,7 @@ mod tests {
             };
             Pe { pe: pe as u32, detail, ..Pe::default() }
         };
-        Profile {
-            job: Job { npes: npes as u32, ..Job::default() },
-            pes: arrivals.iter().enumerate().map(pe).collect(),
-        }
+        Profile { job: Job { npes: npes as u32, ..Job::default() }, pes: arrivals.iter().enumerate().map(pe).collect() }
     }
 
     #[test]

@@ -75,7 +75,8 @@ const COLUMNS: [Column; 9] = [
 /// Pairs of PEs that have traffic, most bytes first.
 pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
     let mut grid = Grid::new("pairs", "Pairs of PEs", &COLUMNS, "no PE sent anything to another");
-    let mut pairs: Vec<_> = profile.pes.iter().flat_map(|pe| pe.detail.peers.iter().map(move |to| (pe.pe, *to))).collect();
+    let mut pairs: Vec<_> =
+        profile.pes.iter().flat_map(|pe| pe.detail.peers.iter().map(move |to| (pe.pe, *to))).collect();
     pairs.sort_by_key(|(from, to)| (std::cmp::Reverse((to.all().bytes, to.all().calls)), *from, to.pe));
     for (from, to) in pairs {
         let all = to.all();
@@ -136,7 +137,12 @@ mod tests {
     fn profile(npes: u32, hosts: u32) -> Profile {
         let pe = |pe: u32| {
             let to = Peer { pe: Some((pe + 1) % npes), put: Traffic { calls: 1, bytes: 10 }, ..Peer::default() };
-            Pe { pe, host: format!("h{}", pe % hosts), detail: Detail { peers: vec![to], ..Detail::default() }, ..Pe::default() }
+            Pe {
+                pe,
+                host: format!("h{}", pe % hosts),
+                detail: Detail { peers: vec![to], ..Detail::default() },
+                ..Pe::default()
+            }
         };
         Profile { job: Job { npes, ..Job::default() }, pes: (0..npes).map(pe).collect() }
     }

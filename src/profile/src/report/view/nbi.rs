@@ -17,8 +17,7 @@ const COLUMNS: [Column; 10] = [
 ];
 
 pub(super) fn grid(profile: &Profile) -> Grid {
-    let mut grid =
-        Grid::new("nbi", "Nonblocking operations", &COLUMNS, "no nonblocking operation was issued");
+    let mut grid = Grid::new("nbi", "Nonblocking operations", &COLUMNS, "no nonblocking operation was issued");
     for pe in profile.pes.iter().filter(|pe| pe.detail.nbi.issued > 0) {
         let n = &pe.detail.nbi;
         let mean = (n.batches > 0).then(|| n.ns as f64 / n.batches as f64);

@@ -95,7 +95,9 @@ pub(super) fn grids(profile: &Profile, options: &Options) -> Vec<Grid> {
         ]);
     }
     grid.cut(options.top);
-    grid.notes.push("total: begin to end; own: without inner regions. Calls and times in the library are those of own.".to_owned());
+    grid.notes.push(
+        "total: begin to end; own: without inner regions. Calls and times in the library are those of own.".to_owned(),
+    );
     let errors: u32 = profile.pes.iter().map(|pe| pe.detail.region_errors).fold(0, u32::saturating_add);
     if errors > 0 {
         grid.notes.push(format!("{errors} begins, ends or markers could not be kept: wrong order, or no room"));
@@ -106,7 +108,15 @@ pub(super) fn grids(profile: &Profile, options: &Options) -> Vec<Grid> {
         for m in &pe.detail.markers {
             let mean = m.sum / m.count.max(1) as f64;
             let pe = Cell::Text(pe.pe.to_string());
-            markers.row([m.name.as_str().into(), pe, m.count.into(), mean.into(), m.min.into(), m.max.into(), m.last.into()]);
+            markers.row([
+                m.name.as_str().into(),
+                pe,
+                m.count.into(),
+                mean.into(),
+                m.min.into(),
+                m.max.into(),
+                m.last.into(),
+            ]);
         }
     }
     if !markers.rows.is_empty() {
