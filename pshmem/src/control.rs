@@ -42,14 +42,12 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
             None => warn(format_args!("a marker needs a name")),
         },
         SAMPLING => {
-            if !u64::try_from(number).is_ok_and(|every| recorder::set_sampling(Some(every), None)) {
-                warn(format_args!("sampling one in {number} calls is not possible"));
-            }
+            let done = u64::try_from(number).is_ok_and(|every| recorder::set_sampling(Some(every), None));
+            check(done, format_args!("sampling one in {number} calls is not possible"));
         }
         LONG => {
-            if !u64::try_from(number).is_ok_and(|ns| recorder::set_sampling(None, Some(ns))) {
-                warn(format_args!("a threshold of {number} ns is not possible"));
-            }
+            let done = u64::try_from(number).is_ok_and(|ns| recorder::set_sampling(None, Some(ns)));
+            check(done, format_args!("a threshold of {number} ns is not possible"));
         }
         _ => {}
     }
@@ -70,6 +68,12 @@ fn text(name: *const c_char) -> Option<String> {
     // SAFETY: the program passes a C string, as shmemx.h says.
     let name = unsafe { CStr::from_ptr(name) };
     Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+}
+
+fn check(done: bool, otherwise: std::fmt::Arguments<'_>) {
+    if !done {
+        warn(otherwise);
+    }
 }
 
 /// Says once a process what could not be done; every case is counted in the profile.

@@ -208,7 +208,8 @@ fn a_kill_at_any_moment_loses_no_call() {
         if directory.exists() {
             std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
         }
-        let job = Job::oshrun(2).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).arg(&file).start();
+        let job =
+            Job::oshrun(2).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).arg(&file).start();
         assert!(system::wait_until(Duration::from_secs(10), || number(1) != 0), "the PEs start");
         std::thread::sleep(Duration::from_millis(20 + 13 * round));
         assert!(system::signal(number(1) as u32, libc::SIGKILL));
@@ -226,8 +227,11 @@ fn a_profile_directory_is_not_overwritten() {
     let (directory, outcome) = profile("first", 1, &[], &binary);
     outcome.expect_code(0);
     let before = Report::read(&directory, false).json()["start_realtime_ns"].clone();
-    let outcome =
-        Job::oshrun(1).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).run();
+    let outcome = Job::oshrun(1).args(["--profile", "1", "--profile-dir"]).arg(&directory).arg(&binary).run();
     assert_eq!(Report::read(&directory, false).json()["start_realtime_ns"], before, "{}", outcome.describe());
-    assert!(outcome.stderr.contains("kept"), "it says where the profile is, or why there is none\n{}", outcome.describe());
+    assert!(
+        outcome.stderr.contains("kept"),
+        "it says where the profile is, or why there is none\n{}",
+        outcome.describe()
+    );
 }

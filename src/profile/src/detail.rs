@@ -156,9 +156,12 @@ pub struct Team {
     pub bytes: u64,
 }
 
+/// What tells teams apart: number, first PE, stride, members.
+pub type TeamKey = (u32, i32, i32, i32);
+
 impl Team {
     /// What tells teams apart.
-    pub fn key(&self) -> (u32, i32, i32, i32) {
+    pub fn key(&self) -> TeamKey {
         (self.id, self.start, self.stride, self.size)
     }
 }

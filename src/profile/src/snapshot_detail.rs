@@ -6,7 +6,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
-use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
+use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, TeamKey, Traffic};
 use crate::op;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
@@ -114,9 +114,8 @@ fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize,
     segment.data_ranges(begin..begin + size_of_val(rows), |data| {
         let first = (data.start - begin) / size_of::<T>();
         let end = (data.end - begin).div_ceil(size_of::<T>());
-        for at in first..end.min(rows.len()) {
-            visit(at, &rows[at]);
-        }
+        let rows = rows.iter().enumerate().take(end).skip(first);
+        rows.for_each(|(at, row)| visit(at, row));
     });
 }
 
@@ -248,7 +247,7 @@ fn teams(segment: &Segment, slot: &Slot) -> ThreadTeams {
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
 /// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
 fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
-    let mut callers: BTreeMap<(u32, i32, i32, i32), usize> = BTreeMap::new();
+    let mut callers: BTreeMap<TeamKey, usize> = BTreeMap::new();
     for (_, team) in threads.iter().flat_map(|thread| &thread.teams) {
         *callers.entry(team.key()).or_default() += 1;
     }

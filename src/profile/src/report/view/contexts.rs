@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::detail::TeamKey;
 use crate::model::Profile;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
@@ -67,12 +68,12 @@ fn contexts(profile: &Profile) -> Grid {
 
 fn teams(profile: &Profile) -> Grid {
     let mut grid = Grid::new("teams", "Teams", &TEAMS, "no collective was called");
-    let mut sums: BTreeMap<(u32, i32, i32, i32), (u64, u64, u64, u64)> = BTreeMap::new();
+    let mut sums: BTreeMap<TeamKey, [u64; 4]> = BTreeMap::new();
     for team in profile.pes.iter().flat_map(|pe| &pe.detail.teams) {
         let sum = sums.entry(team.key()).or_default();
-        *sum = (sum.0 + 1, sum.1 + team.calls, sum.2 + team.bytes, sum.3 + team.ns);
+        *sum = [sum[0] + 1, sum[1] + team.calls, sum[2] + team.bytes, sum[3] + team.ns];
     }
-    for ((id, start, stride, size), (pes, calls, bytes, ns)) in sums {
+    for ((id, start, stride, size), [pes, calls, bytes, ns]) in sums {
         let name = match id {
             0 if size as u32 == profile.job.npes => "world".to_owned(),
             1 => "shared".to_owned(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::callsites::with_time;
 use super::{in_file, place, region_name, shown_region};
+use crate::detail::TeamKey;
 use crate::model::Profile;
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -38,18 +39,23 @@ impl Late {
     }
 }
 
+/// A team and a number among its calls.
+type Meeting = (TeamKey, u64);
+/// A file and an address in it.
+type Place<'a> = Option<(&'a str, u64)>;
+
 struct Arrival<'a> {
     pe: u32,
     at: u64,
     routine: u16,
     region: &'a str,
-    site: Option<(&'a str, u64)>,
+    site: Place<'a>,
 }
 
 /// Meetings by routine, region and place, most lost first; and of how many meetings one was kept.
 pub fn late(profile: &Profile) -> (Vec<Late>, u64) {
     let every = profile.pes.iter().map(|pe| pe.detail.sync_every).max().unwrap_or(1).max(1);
-    let mut meetings: BTreeMap<((u32, i32, i32, i32), u64), Vec<Arrival<'_>>> = BTreeMap::new();
+    let mut meetings: BTreeMap<Meeting, Vec<Arrival<'_>>> = BTreeMap::new();
     for pe in &profile.pes {
         for sync in pe.detail.syncs.iter().filter(|sync| sync.number % every == 0) {
             let Some(team) = pe.detail.teams.get(usize::from(sync.team)) else { continue };
@@ -62,7 +68,7 @@ pub fn late(profile: &Profile) -> (Vec<Late>, u64) {
             });
         }
     }
-    let mut sums: BTreeMap<(u16, &str, Option<(&str, u64)>), Late> = BTreeMap::new();
+    let mut sums: BTreeMap<(u16, &str, Place<'_>), Late> = BTreeMap::new();
     for ((team, _), arrivals) in &meetings {
         // One that is not complete would blame whoever is known.
         if arrivals.len() != usize::try_from(team.3).unwrap_or(0) || arrivals.len() < 2 {
@@ -162,7 +168,7 @@ fn waits(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
         ns: u64,
         pes: BTreeMap<u32, u64>,
     }
-    let mut sums: BTreeMap<(&str, Option<(&str, u64)>, &str), Sum> = BTreeMap::new();
+    let mut sums: BTreeMap<(&str, Place<'_>, &str), Sum> = BTreeMap::new();
     for pe in &profile.pes {
         for site in &pe.detail.sites {
             let class = op::find(&site.routine).and_then(op::get).map(|row| row.class);
