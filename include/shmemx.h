@@ -7,10 +7,41 @@
 
 #include "shmem.h"
 
-/* Levels of shmem_pcontrol (10.1.1) */
+/*
+ * Levels of shmem_pcontrol (10.1.1). Any other level is ignored.
+ */
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_OFF)
+ * Stop recording. Levels below 0 do the same. */
 #define SHMEMX_PCONTROL_OFF 0
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_DEFAULT)
+ * Record: counts, bytes, times. */
 #define SHMEMX_PCONTROL_DEFAULT 1
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_FLUSH)
+ * Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there. */
 #define SHMEMX_PCONTROL_FLUSH 2
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, const char *name)
+ * The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep. */
+#define SHMEMX_PCONTROL_REGION_BEGIN 4101
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, const char *name)
+ * It leaves its innermost region, which must have this name; NULL: whatever it is called. */
+#define SHMEMX_PCONTROL_REGION_END 4102
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_MARKER, const char *name, double value)
+ * Keep count, sum, least, greatest and last of the values marked under a name: up to 64 names a PE. */
+#define SHMEMX_PCONTROL_MARKER 4103
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_SAMPLING, int calls)
+ * Threshold: of short calls, time one in so many at most; 1 times each (default 128). */
+#define SHMEMX_PCONTROL_SAMPLING 4104
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_LONG, int nanoseconds)
+ * Threshold: a sampled call at least this long stands for itself only (default 100000). */
+#define SHMEMX_PCONTROL_LONG 4105
 
 /* Results */
 #define SHMEMX_SUCCESS 0

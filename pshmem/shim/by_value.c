@@ -1,8 +1,11 @@
 /*
  * Entries whose arguments Rust cannot take: `long double` travels in registers or stack slots that no Rust type does,
- * and a variable argument list has no stable form. Each calls its Rust half with an address, or without the list.
+ * and a variable argument list has no stable form. Each calls its Rust half with an address, or with what the list has.
  */
+#include <stdarg.h>
 #include <stddef.h>
+
+#include "shmemx.h"
 
 typedef void *ctx_t;
 typedef long double ld;
@@ -37,13 +40,35 @@ _Static_assert(sizeof(ld) == 16, "the library moves long double as 16 bytes");
         return result; \
     }
 
-/* No level takes further arguments yet; those that come are left unread. */
+/* Reads the arguments that the level takes, and no others: programs pass levels of other libraries without any. */
 #define PCONTROL(which) \
-    void pellucid_##which##_shmem_pcontrol(int level); \
+    void pellucid_##which##_shmem_pcontrol(int level, const char *name, double value, long number); \
     void pellucid_c_##which##_shmem_pcontrol(int level, ...); \
     void pellucid_c_##which##_shmem_pcontrol(int level, ...) \
     { \
-        pellucid_##which##_shmem_pcontrol(level); \
+        const char *name = NULL; \
+        double value = 0; \
+        long number = 0; \
+        va_list list; \
+        va_start(list, level); \
+        switch (level) { \
+        case SHMEMX_PCONTROL_REGION_BEGIN: \
+        case SHMEMX_PCONTROL_REGION_END: \
+            name = va_arg(list, const char *); \
+            break; \
+        case SHMEMX_PCONTROL_MARKER: \
+            name = va_arg(list, const char *); \
+            value = va_arg(list, double); \
+            break; \
+        case SHMEMX_PCONTROL_SAMPLING: \
+        case SHMEMX_PCONTROL_LONG: \
+            number = va_arg(list, int); \
+            break; \
+        default: \
+            break; \
+        } \
+        va_end(list); \
+        pellucid_##which##_shmem_pcontrol(level, name, value, number); \
     }
 
 P(imp)
@@ -80,7 +105,22 @@ void pellucid_through_shmem_ctx_longdouble_g(ld (*tool)(ctx_t, const ld *, int),
     *result = tool(ctx, source, pe);
 }
 
-void pellucid_through_shmem_pcontrol(void (*tool)(int, ...), int level)
+/* A tool gets the arguments that the level takes. */
+void pellucid_through_shmem_pcontrol(void (*tool)(int, ...), int level, const char *name, double value, long number)
 {
-    tool(level);
+    switch (level) {
+    case SHMEMX_PCONTROL_REGION_BEGIN:
+    case SHMEMX_PCONTROL_REGION_END:
+        tool(level, name);
+        break;
+    case SHMEMX_PCONTROL_MARKER:
+        tool(level, name, value);
+        break;
+    case SHMEMX_PCONTROL_SAMPLING:
+    case SHMEMX_PCONTROL_LONG:
+        tool(level, (int)number);
+        break;
+    default:
+        tool(level);
+    }
 }

@@ -169,7 +169,8 @@ fn deliver(
             op: c_int::from(call.op),
             op_class: class,
             phase,
-            peer: call.peer,
+            // Below -1 stand teams, for the profile.
+            peer: call.peer.max(-1),
             dest: call.dest,
             source: call.source,
             bytes: call.bytes,

@@ -1,27 +1,85 @@
-//! `shmem_pcontrol` (10.1.1).
+//! `shmem_pcontrol` (10.1.1). Levels and their meaning are in `shmemx.h`.
+#![allow(unsafe_code)]
 
-use std::ffi::c_int;
+use std::ffi::{CStr, c_char, c_int, c_long};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::Fault;
-use pellucid_profile::recorder;
+use pellucid_profile::recorder::{self, Flush};
 
-/// Profiling as it is by default.
-pub const DEFAULT: c_int = 1;
-/// Flush what is buffered.
-pub const FLUSH: c_int = 2;
+use crate::generated::constants::{
+    SHMEMX_PCONTROL_DEFAULT as DEFAULT, SHMEMX_PCONTROL_FLUSH as FLUSH, SHMEMX_PCONTROL_LONG as LONG,
+    SHMEMX_PCONTROL_MARKER as MARKER, SHMEMX_PCONTROL_OFF as OFF, SHMEMX_PCONTROL_REGION_BEGIN as REGION_BEGIN,
+    SHMEMX_PCONTROL_REGION_END as REGION_END, SHMEMX_PCONTROL_SAMPLING as SAMPLING,
+};
 
-/// Sets the profiling level: 0 or less switches the profile off, 1 is the default, 2 flushes.
-///
-/// The profile is shared memory that the launcher reads, nothing of it is buffered: a flush leaves everything as it is.
-/// Levels above 2 have no meaning here yet and, as the specification asks of a library that does not know a level, do
-/// nothing.
+/// Does what a level asks for. The C side has read the arguments that the level takes; the others are null and 0. Levels
+/// that are not known do nothing, as the specification asks.
 ///
 /// # Errors
-/// None.
-pub fn pcontrol(level: c_int) -> Result<(), Fault> {
+/// None: a request that cannot be met gets one message a process, since the program must not fail for its profile.
+pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -> Result<(), Fault> {
     match level {
-        FLUSH.. => {}
-        _ => recorder::set_level(level.clamp(0, DEFAULT)),
+        ..=DEFAULT => recorder::set_level(level.clamp(OFF, DEFAULT)),
+        FLUSH => flush(),
+        // With the profile off, there is nothing to attach a name to.
+        _ if recorder::level() <= 0 => {}
+        REGION_BEGIN => match text(name) {
+            Some(name) if recorder::region_begin(&name) => {}
+            Some(name) => warn(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
+            None => warn(format_args!("a region needs a name")),
+        },
+        REGION_END => {
+            let name = text(name);
+            if !recorder::region_end(name.as_deref()) {
+                let name = name.unwrap_or_default();
+                warn(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
+            }
+        }
+        MARKER => match text(name) {
+            Some(name) if recorder::marker(&name, value) => {}
+            Some(name) => warn(format_args!("marker {name:?} is not recorded: 64 names are kept")),
+            None => warn(format_args!("a marker needs a name")),
+        },
+        SAMPLING => {
+            let done = u64::try_from(number).is_ok_and(|every| recorder::set_sampling(Some(every), None));
+            check(done, format_args!("sampling one in {number} calls is not possible"));
+        }
+        LONG => {
+            let done = u64::try_from(number).is_ok_and(|ns| recorder::set_sampling(None, Some(ns)));
+            check(done, format_args!("a threshold of {number} ns is not possible"));
+        }
+        _ => {}
     }
     Ok(())
+}
+
+fn flush() {
+    if recorder::flush() == Flush::NoAnswer {
+        warn(format_args!("oshrun does not answer: no snapshot of the profile"));
+    }
+}
+
+/// A C string; `None` for a null pointer or an empty text.
+fn text(name: *const c_char) -> Option<String> {
+    if name.is_null() {
+        return None;
+    }
+    // SAFETY: the program passes a C string, as shmemx.h says.
+    let name = unsafe { CStr::from_ptr(name) };
+    Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+}
+
+fn check(done: bool, otherwise: std::fmt::Arguments<'_>) {
+    if !done {
+        warn(otherwise);
+    }
+}
+
+/// Says once a process what could not be done; every case is counted in the profile.
+fn warn(what: std::fmt::Arguments<'_>) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Relaxed) {
+        eprintln!("pellucid: shmem_pcontrol: {what}");
+    }
 }

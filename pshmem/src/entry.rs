@@ -2,8 +2,9 @@
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
 //! byte, `ARM[op]`, and jumps to the routine, to the probe around it, or to the gate that stacked tools and callbacks stand
-//! behind ([`crate::gate`]); all arguments are still where the caller put them. `pshmem_X` is strong and tests `PARM[op]`:
-//! set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
+//! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it leaves the return
+//! address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
+//! `pshmem_X` is strong and tests `PARM[op]`: set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
 //! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
@@ -42,10 +43,15 @@ macro_rules! enter {
             ".hidden {armed}",
             "cmp byte ptr [rip + {armed} + {op}], 1",
             "jb {imp}",
-            "je {probe}",
-            // r11 belongs to nobody between a call and its target.
+            "je 2f",
+            // r10 and r11 belong to nobody between a call and its target.
             "mov r11d, {op} + {shifted}",
             "jmp {gate}",
+            // Where the call comes from, for the probe.
+            "2: mov r10, qword ptr [rsp]",
+            "mov r11, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+            "mov qword ptr fs:[r11 + 8], r10",
+            "jmp {probe}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
@@ -73,6 +79,12 @@ macro_rules! enter {
             "b {imp}",
             "2: cmp w16, #1",
             "b.ne 3f",
+            // Where the call comes from, for the probe.
+            "mrs x17, tpidr_el0",
+            "adrp x16, :gottprel:pellucid_profile_thread",
+            "ldr x16, [x16, :gottprel_lo12:pellucid_profile_thread]",
+            "add x16, x16, x17",
+            "str x30, [x16, 8]",
             "b {probe}",
             "3: movz w16, #{op}",
             "movk w16, #({shifted} >> 16), lsl #16",

@@ -185,6 +185,7 @@ pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     let failed = if arm::level() <= 0 {
         body()
     } else {
+        recorder::set_site(site as u64);
         let failed = match OPS[usize::from(op)].timing {
             Timing::Sampled => recorder::sampled(op, peer, addr, bytes, body),
             Timing::Sized => recorder::sized(op, peer, addr, bytes, body),

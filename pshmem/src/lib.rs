@@ -10,6 +10,7 @@
 //! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
 //! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
+//! | [`seen`] | what the profile is told of teams and contexts |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
 #![deny(unsafe_code)]
@@ -27,6 +28,7 @@ pub mod gate;
 pub mod info;
 pub mod init;
 pub mod locking;
+pub mod seen;
 pub mod shim;
 pub mod stack;
 pub mod tool;

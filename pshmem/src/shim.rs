@@ -11,7 +11,7 @@ pub mod by_value {
     use crate::gate::Tool;
     use crate::types::LongDouble;
     use pellucid_core::context::Ctx;
-    use std::ffi::c_int;
+    use std::ffi::{c_char, c_int, c_long};
 
     unsafe extern "C" {
         #![allow(missing_docs)]
@@ -57,7 +57,13 @@ pub mod by_value {
             source: *const LongDouble,
             pe: c_int,
         );
-        pub fn pellucid_through_shmem_pcontrol(tool: Tool, level: c_int);
+        pub fn pellucid_through_shmem_pcontrol(
+            tool: Tool,
+            level: c_int,
+            name: *const c_char,
+            value: f64,
+            number: c_long,
+        );
     }
 }
 

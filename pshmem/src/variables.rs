@@ -12,7 +12,8 @@ use pellucid_profile::op::{COUNT, OPS};
 use pellucid_profile::{arm, recorder};
 
 use crate::callbacks::{ENABLED, result};
-use crate::{control, stack};
+use crate::generated::constants::SHMEMX_PCONTROL_DEFAULT;
+use crate::stack;
 
 const COUNTER: c_int = 0;
 const HISTOGRAM: c_int = 1;
@@ -49,8 +50,8 @@ const CONTROLS: &[Control] = &[
         description: c"profile of this PE: 0 off, 1 on, as shmem_pcontrol sets it",
         read: || i64::from(arm::level()),
         write: Some(|value| {
-            let level = c_int::try_from(value).ok().filter(|level| (0..=control::DEFAULT).contains(level));
-            level.is_some_and(|level| control::pcontrol(level).is_ok())
+            let level = c_int::try_from(value).ok().filter(|level| (0..=SHMEMX_PCONTROL_DEFAULT).contains(level));
+            level.map(recorder::set_level).is_some()
         }),
     },
     Control {

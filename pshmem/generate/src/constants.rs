@@ -139,6 +139,60 @@ pub const SECTIONS: &[Section] = &[
     },
 ];
 
+/// A level of `shmem_pcontrol` that this library knows, as `shmemx.h` has it.
+pub struct Level {
+    /// Name in C.
+    pub name: &'static str,
+    /// Value. Levels with arguments are far from what programs written for other libraries may pass: those come without.
+    pub value: i32,
+    /// The call, where it takes arguments.
+    pub call: &'static str,
+    /// What it does.
+    pub help: &'static str,
+}
+
+/// Levels of `shmem_pcontrol`.
+pub const LEVELS: &[Level] = &[
+    Level { name: "SHMEMX_PCONTROL_OFF", value: 0, call: "", help: "Stop recording. Levels below 0 do the same." },
+    Level { name: "SHMEMX_PCONTROL_DEFAULT", value: 1, call: "", help: "Record: counts, bytes, times." },
+    Level {
+        name: "SHMEMX_PCONTROL_FLUSH",
+        value: 2,
+        call: "",
+        help: "Write a snapshot of the whole job to the profile directory, if one is kept, and return when it is there.",
+    },
+    Level {
+        name: "SHMEMX_PCONTROL_REGION_BEGIN",
+        value: 4101,
+        call: "const char *name",
+        help: "The calling thread enters a region: up to 63 names of up to 63 bytes a PE, nested up to 64 deep.",
+    },
+    Level {
+        name: "SHMEMX_PCONTROL_REGION_END",
+        value: 4102,
+        call: "const char *name",
+        help: "It leaves its innermost region, which must have this name; NULL: whatever it is called.",
+    },
+    Level {
+        name: "SHMEMX_PCONTROL_MARKER",
+        value: 4103,
+        call: "const char *name, double value",
+        help: "Keep count, sum, least, greatest and last of the values marked under a name: up to 64 names a PE.",
+    },
+    Level {
+        name: "SHMEMX_PCONTROL_SAMPLING",
+        value: 4104,
+        call: "int calls",
+        help: "Threshold: of short calls, time one in so many at most; 1 times each (default 128).",
+    },
+    Level {
+        name: "SHMEMX_PCONTROL_LONG",
+        value: 4105,
+        call: "int nanoseconds",
+        help: "Threshold: a sampled call at least this long stands for itself only (default 100000).",
+    },
+];
+
 /// `SHMEM_VENDOR_STRING`.
 pub fn vendor() -> String {
     format!("Pellucid {}", env!("CARGO_PKG_VERSION"))

@@ -253,7 +253,7 @@ pub unsafe extern "C" fn shmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *
 pub unsafe extern "C" fn pshmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
     strong!(62, imp_shmem_ctx_float_put, probe_shmem_ctx_float_put)
 }
-routine!(imp_shmem_ctx_float_put, probe_shmem_ctx_float_put, guest_shmem_ctx_float_put, 62, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_put, probe_shmem_ctx_float_put, guest_shmem_ctx_float_put, 62, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 62, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
@@ -263,7 +263,7 @@ pub unsafe extern "C" fn shmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: 
 pub unsafe extern "C" fn pshmem_ctx_double_put(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
     strong!(63, imp_shmem_ctx_double_put, probe_shmem_ctx_double_put)
 }
-routine!(imp_shmem_ctx_double_put, probe_shmem_ctx_double_put, guest_shmem_ctx_double_put, 63, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_put, probe_shmem_ctx_double_put, guest_shmem_ctx_double_put, 63, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 63, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
@@ -273,7 +273,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDoubl
 pub unsafe extern "C" fn pshmem_ctx_longdouble_put(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
     strong!(64, imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put)
 }
-routine!(imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put, guest_shmem_ctx_longdouble_put, 64, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_put, probe_shmem_ctx_longdouble_put, guest_shmem_ctx_longdouble_put, 64, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 64, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn shmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source:
 pub unsafe extern "C" fn pshmem_ctx_char_put(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
     strong!(65, imp_shmem_ctx_char_put, probe_shmem_ctx_char_put)
 }
-routine!(imp_shmem_ctx_char_put, probe_shmem_ctx_char_put, guest_shmem_ctx_char_put, 65, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_put, probe_shmem_ctx_char_put, guest_shmem_ctx_char_put, 65, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 65, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
@@ -293,7 +293,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, sourc
 pub unsafe extern "C" fn pshmem_ctx_schar_put(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
     strong!(66, imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put)
 }
-routine!(imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put, guest_shmem_ctx_schar_put, 66, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_put, probe_shmem_ctx_schar_put, guest_shmem_ctx_schar_put, 66, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 66, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
@@ -303,7 +303,7 @@ pub unsafe extern "C" fn shmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, sourc
 pub unsafe extern "C" fn pshmem_ctx_short_put(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
     strong!(67, imp_shmem_ctx_short_put, probe_shmem_ctx_short_put)
 }
-routine!(imp_shmem_ctx_short_put, probe_shmem_ctx_short_put, guest_shmem_ctx_short_put, 67, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_put, probe_shmem_ctx_short_put, guest_shmem_ctx_short_put, 67, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 67, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
@@ -313,7 +313,7 @@ pub unsafe extern "C" fn shmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *
 pub unsafe extern "C" fn pshmem_ctx_int_put(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
     strong!(68, imp_shmem_ctx_int_put, probe_shmem_ctx_int_put)
 }
-routine!(imp_shmem_ctx_int_put, probe_shmem_ctx_int_put, guest_shmem_ctx_int_put, 68, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_put, probe_shmem_ctx_int_put, guest_shmem_ctx_int_put, 68, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 68, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
@@ -323,7 +323,7 @@ pub unsafe extern "C" fn shmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source:
 pub unsafe extern "C" fn pshmem_ctx_long_put(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
     strong!(69, imp_shmem_ctx_long_put, probe_shmem_ctx_long_put)
 }
-routine!(imp_shmem_ctx_long_put, probe_shmem_ctx_long_put, guest_shmem_ctx_long_put, 69, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_put, probe_shmem_ctx_long_put, guest_shmem_ctx_long_put, 69, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 69, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
@@ -333,7 +333,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong,
 pub unsafe extern "C" fn pshmem_ctx_longlong_put(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
     strong!(70, imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put)
 }
-routine!(imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put, guest_shmem_ctx_longlong_put, 70, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_put, probe_shmem_ctx_longlong_put, guest_shmem_ctx_longlong_put, 70, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 70, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
@@ -343,7 +343,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, sourc
 pub unsafe extern "C" fn pshmem_ctx_uchar_put(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
     strong!(71, imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put)
 }
-routine!(imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put, guest_shmem_ctx_uchar_put, 71, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_put, probe_shmem_ctx_uchar_put, guest_shmem_ctx_uchar_put, 71, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 71, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, sou
 pub unsafe extern "C" fn pshmem_ctx_ushort_put(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
     strong!(72, imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put)
 }
-routine!(imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put, guest_shmem_ctx_ushort_put, 72, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_put, probe_shmem_ctx_ushort_put, guest_shmem_ctx_ushort_put, 72, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 72, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
@@ -363,7 +363,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source:
 pub unsafe extern "C" fn pshmem_ctx_uint_put(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
     strong!(73, imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put)
 }
-routine!(imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put, guest_shmem_ctx_uint_put, 73, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_put, probe_shmem_ctx_uint_put, guest_shmem_ctx_uint_put, 73, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 73, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
@@ -373,7 +373,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, sourc
 pub unsafe extern "C" fn pshmem_ctx_ulong_put(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
     strong!(74, imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put)
 }
-routine!(imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put, guest_shmem_ctx_ulong_put, 74, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_put, probe_shmem_ctx_ulong_put, guest_shmem_ctx_ulong_put, 74, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 74, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
@@ -383,7 +383,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglon
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_put(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
     strong!(75, imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put)
 }
-routine!(imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put, guest_shmem_ctx_ulonglong_put, 75, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_put, probe_shmem_ctx_ulonglong_put, guest_shmem_ctx_ulonglong_put, 75, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 75, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
@@ -393,7 +393,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *co
 pub unsafe extern "C" fn pshmem_ctx_int8_put(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
     strong!(76, imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put)
 }
-routine!(imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put, guest_shmem_ctx_int8_put, 76, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_put, probe_shmem_ctx_int8_put, guest_shmem_ctx_int8_put, 76, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 76, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
@@ -403,7 +403,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *
 pub unsafe extern "C" fn pshmem_ctx_int16_put(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
     strong!(77, imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put)
 }
-routine!(imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put, guest_shmem_ctx_int16_put, 77, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_put, probe_shmem_ctx_int16_put, guest_shmem_ctx_int16_put, 77, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 77, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
@@ -413,7 +413,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *
 pub unsafe extern "C" fn pshmem_ctx_int32_put(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
     strong!(78, imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put)
 }
-routine!(imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put, guest_shmem_ctx_int32_put, 78, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_put, probe_shmem_ctx_int32_put, guest_shmem_ctx_int32_put, 78, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 78, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
@@ -423,7 +423,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *
 pub unsafe extern "C" fn pshmem_ctx_int64_put(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
     strong!(79, imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put)
 }
-routine!(imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put, guest_shmem_ctx_int64_put, 79, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_put, probe_shmem_ctx_int64_put, guest_shmem_ctx_int64_put, 79, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 79, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
@@ -433,7 +433,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *c
 pub unsafe extern "C" fn pshmem_ctx_uint8_put(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
     strong!(80, imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put)
 }
-routine!(imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put, guest_shmem_ctx_uint8_put, 80, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_put, probe_shmem_ctx_uint8_put, guest_shmem_ctx_uint8_put, 80, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 80, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
@@ -443,7 +443,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint16_put(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
     strong!(81, imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put)
 }
-routine!(imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put, guest_shmem_ctx_uint16_put, 81, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_put, probe_shmem_ctx_uint16_put, guest_shmem_ctx_uint16_put, 81, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 81, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
@@ -453,7 +453,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint32_put(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
     strong!(82, imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put)
 }
-routine!(imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put, guest_shmem_ctx_uint32_put, 82, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_put, probe_shmem_ctx_uint32_put, guest_shmem_ctx_uint32_put, 82, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 82, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
@@ -463,7 +463,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint64_put(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
     strong!(83, imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put)
 }
-routine!(imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put, guest_shmem_ctx_uint64_put, 83, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_put, probe_shmem_ctx_uint64_put, guest_shmem_ctx_uint64_put, 83, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 83, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
@@ -473,7 +473,7 @@ pub unsafe extern "C" fn shmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: 
 pub unsafe extern "C" fn pshmem_ctx_size_put(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
     strong!(84, imp_shmem_ctx_size_put, probe_shmem_ctx_size_put)
 }
-routine!(imp_shmem_ctx_size_put, probe_shmem_ctx_size_put, guest_shmem_ctx_size_put, 84, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_put, probe_shmem_ctx_size_put, guest_shmem_ctx_size_put, 84, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 84, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
@@ -483,7 +483,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, sourc
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
     strong!(85, imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put)
 }
-routine!(imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put, guest_shmem_ctx_ptrdiff_put, 85, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put, guest_shmem_ctx_ptrdiff_put, 85, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 85, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -543,7 +543,7 @@ pub unsafe extern "C" fn shmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *co
 pub unsafe extern "C" fn pshmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(91, imp_shmem_ctx_put8, probe_shmem_ctx_put8)
 }
-routine!(imp_shmem_ctx_put8, probe_shmem_ctx_put8, guest_shmem_ctx_put8, 91, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put8, probe_shmem_ctx_put8, guest_shmem_ctx_put8, 91, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 91, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -553,7 +553,7 @@ pub unsafe extern "C" fn shmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_put16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(92, imp_shmem_ctx_put16, probe_shmem_ctx_put16)
 }
-routine!(imp_shmem_ctx_put16, probe_shmem_ctx_put16, guest_shmem_ctx_put16, 92, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put16, probe_shmem_ctx_put16, guest_shmem_ctx_put16, 92, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 92, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -563,7 +563,7 @@ pub unsafe extern "C" fn shmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_put32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(93, imp_shmem_ctx_put32, probe_shmem_ctx_put32)
 }
-routine!(imp_shmem_ctx_put32, probe_shmem_ctx_put32, guest_shmem_ctx_put32, 93, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put32, probe_shmem_ctx_put32, guest_shmem_ctx_put32, 93, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 93, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -573,7 +573,7 @@ pub unsafe extern "C" fn shmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_put64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(94, imp_shmem_ctx_put64, probe_shmem_ctx_put64)
 }
-routine!(imp_shmem_ctx_put64, probe_shmem_ctx_put64, guest_shmem_ctx_put64, 94, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put64, probe_shmem_ctx_put64, guest_shmem_ctx_put64, 94, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 94, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -583,7 +583,7 @@ pub unsafe extern "C" fn shmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_put128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(95, imp_shmem_ctx_put128, probe_shmem_ctx_put128)
 }
-routine!(imp_shmem_ctx_put128, probe_shmem_ctx_put128, guest_shmem_ctx_put128, 95, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put128, probe_shmem_ctx_put128, guest_shmem_ctx_put128, 95, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 95, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_putmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -603,7 +603,7 @@ pub unsafe extern "C" fn shmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(97, imp_shmem_ctx_putmem, probe_shmem_ctx_putmem)
 }
-routine!(imp_shmem_ctx_putmem, probe_shmem_ctx_putmem, guest_shmem_ctx_putmem, 97, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_putmem, probe_shmem_ctx_putmem, guest_shmem_ctx_putmem, 97, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 97, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -853,7 +853,7 @@ pub unsafe extern "C" fn shmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *
 pub unsafe extern "C" fn pshmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
     strong!(122, imp_shmem_ctx_float_get, probe_shmem_ctx_float_get)
 }
-routine!(imp_shmem_ctx_float_get, probe_shmem_ctx_float_get, guest_shmem_ctx_float_get, 122, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_get, probe_shmem_ctx_float_get, guest_shmem_ctx_float_get, 122, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 122, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
@@ -863,7 +863,7 @@ pub unsafe extern "C" fn shmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: 
 pub unsafe extern "C" fn pshmem_ctx_double_get(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
     strong!(123, imp_shmem_ctx_double_get, probe_shmem_ctx_double_get)
 }
-routine!(imp_shmem_ctx_double_get, probe_shmem_ctx_double_get, guest_shmem_ctx_double_get, 123, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_get, probe_shmem_ctx_double_get, guest_shmem_ctx_double_get, 123, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 123, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
@@ -873,7 +873,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDoubl
 pub unsafe extern "C" fn pshmem_ctx_longdouble_get(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
     strong!(124, imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get)
 }
-routine!(imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get, guest_shmem_ctx_longdouble_get, 124, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_get, probe_shmem_ctx_longdouble_get, guest_shmem_ctx_longdouble_get, 124, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 124, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
@@ -883,7 +883,7 @@ pub unsafe extern "C" fn shmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source:
 pub unsafe extern "C" fn pshmem_ctx_char_get(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
     strong!(125, imp_shmem_ctx_char_get, probe_shmem_ctx_char_get)
 }
-routine!(imp_shmem_ctx_char_get, probe_shmem_ctx_char_get, guest_shmem_ctx_char_get, 125, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_get, probe_shmem_ctx_char_get, guest_shmem_ctx_char_get, 125, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 125, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
@@ -893,7 +893,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, sourc
 pub unsafe extern "C" fn pshmem_ctx_schar_get(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
     strong!(126, imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get)
 }
-routine!(imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get, guest_shmem_ctx_schar_get, 126, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_get, probe_shmem_ctx_schar_get, guest_shmem_ctx_schar_get, 126, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 126, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
@@ -903,7 +903,7 @@ pub unsafe extern "C" fn shmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, sourc
 pub unsafe extern "C" fn pshmem_ctx_short_get(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
     strong!(127, imp_shmem_ctx_short_get, probe_shmem_ctx_short_get)
 }
-routine!(imp_shmem_ctx_short_get, probe_shmem_ctx_short_get, guest_shmem_ctx_short_get, 127, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_get, probe_shmem_ctx_short_get, guest_shmem_ctx_short_get, 127, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 127, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
@@ -913,7 +913,7 @@ pub unsafe extern "C" fn shmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *
 pub unsafe extern "C" fn pshmem_ctx_int_get(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
     strong!(128, imp_shmem_ctx_int_get, probe_shmem_ctx_int_get)
 }
-routine!(imp_shmem_ctx_int_get, probe_shmem_ctx_int_get, guest_shmem_ctx_int_get, 128, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_get, probe_shmem_ctx_int_get, guest_shmem_ctx_int_get, 128, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 128, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
@@ -923,7 +923,7 @@ pub unsafe extern "C" fn shmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source:
 pub unsafe extern "C" fn pshmem_ctx_long_get(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
     strong!(129, imp_shmem_ctx_long_get, probe_shmem_ctx_long_get)
 }
-routine!(imp_shmem_ctx_long_get, probe_shmem_ctx_long_get, guest_shmem_ctx_long_get, 129, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_get, probe_shmem_ctx_long_get, guest_shmem_ctx_long_get, 129, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 129, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
@@ -933,7 +933,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong,
 pub unsafe extern "C" fn pshmem_ctx_longlong_get(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
     strong!(130, imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get)
 }
-routine!(imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get, guest_shmem_ctx_longlong_get, 130, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_get, probe_shmem_ctx_longlong_get, guest_shmem_ctx_longlong_get, 130, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 130, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
@@ -943,7 +943,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, sourc
 pub unsafe extern "C" fn pshmem_ctx_uchar_get(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
     strong!(131, imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get)
 }
-routine!(imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get, guest_shmem_ctx_uchar_get, 131, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_get, probe_shmem_ctx_uchar_get, guest_shmem_ctx_uchar_get, 131, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 131, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
@@ -953,7 +953,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, sou
 pub unsafe extern "C" fn pshmem_ctx_ushort_get(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
     strong!(132, imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get)
 }
-routine!(imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get, guest_shmem_ctx_ushort_get, 132, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_get, probe_shmem_ctx_ushort_get, guest_shmem_ctx_ushort_get, 132, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 132, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
@@ -963,7 +963,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source:
 pub unsafe extern "C" fn pshmem_ctx_uint_get(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
     strong!(133, imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get)
 }
-routine!(imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get, guest_shmem_ctx_uint_get, 133, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_get, probe_shmem_ctx_uint_get, guest_shmem_ctx_uint_get, 133, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 133, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
@@ -973,7 +973,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, sourc
 pub unsafe extern "C" fn pshmem_ctx_ulong_get(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
     strong!(134, imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get)
 }
-routine!(imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get, guest_shmem_ctx_ulong_get, 134, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_get, probe_shmem_ctx_ulong_get, guest_shmem_ctx_ulong_get, 134, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 134, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
@@ -983,7 +983,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglon
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_get(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
     strong!(135, imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get)
 }
-routine!(imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get, guest_shmem_ctx_ulonglong_get, 135, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_get, probe_shmem_ctx_ulonglong_get, guest_shmem_ctx_ulonglong_get, 135, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 135, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
@@ -993,7 +993,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *co
 pub unsafe extern "C" fn pshmem_ctx_int8_get(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
     strong!(136, imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get)
 }
-routine!(imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get, guest_shmem_ctx_int8_get, 136, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_get, probe_shmem_ctx_int8_get, guest_shmem_ctx_int8_get, 136, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 136, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
@@ -1003,7 +1003,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *
 pub unsafe extern "C" fn pshmem_ctx_int16_get(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
     strong!(137, imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get)
 }
-routine!(imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get, guest_shmem_ctx_int16_get, 137, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_get, probe_shmem_ctx_int16_get, guest_shmem_ctx_int16_get, 137, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 137, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
@@ -1013,7 +1013,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *
 pub unsafe extern "C" fn pshmem_ctx_int32_get(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
     strong!(138, imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get)
 }
-routine!(imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get, guest_shmem_ctx_int32_get, 138, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_get, probe_shmem_ctx_int32_get, guest_shmem_ctx_int32_get, 138, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 138, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
@@ -1023,7 +1023,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *
 pub unsafe extern "C" fn pshmem_ctx_int64_get(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
     strong!(139, imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get)
 }
-routine!(imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get, guest_shmem_ctx_int64_get, 139, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_get, probe_shmem_ctx_int64_get, guest_shmem_ctx_int64_get, 139, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 139, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
@@ -1033,7 +1033,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *c
 pub unsafe extern "C" fn pshmem_ctx_uint8_get(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
     strong!(140, imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get)
 }
-routine!(imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get, guest_shmem_ctx_uint8_get, 140, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_get, probe_shmem_ctx_uint8_get, guest_shmem_ctx_uint8_get, 140, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 140, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
@@ -1043,7 +1043,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint16_get(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
     strong!(141, imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get)
 }
-routine!(imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get, guest_shmem_ctx_uint16_get, 141, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_get, probe_shmem_ctx_uint16_get, guest_shmem_ctx_uint16_get, 141, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 141, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
@@ -1053,7 +1053,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint32_get(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
     strong!(142, imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get)
 }
-routine!(imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get, guest_shmem_ctx_uint32_get, 142, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_get, probe_shmem_ctx_uint32_get, guest_shmem_ctx_uint32_get, 142, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 142, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
@@ -1063,7 +1063,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint64_get(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
     strong!(143, imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get)
 }
-routine!(imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get, guest_shmem_ctx_uint64_get, 143, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_get, probe_shmem_ctx_uint64_get, guest_shmem_ctx_uint64_get, 143, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 143, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
@@ -1073,7 +1073,7 @@ pub unsafe extern "C" fn shmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: 
 pub unsafe extern "C" fn pshmem_ctx_size_get(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
     strong!(144, imp_shmem_ctx_size_get, probe_shmem_ctx_size_get)
 }
-routine!(imp_shmem_ctx_size_get, probe_shmem_ctx_size_get, guest_shmem_ctx_size_get, 144, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_get, probe_shmem_ctx_size_get, guest_shmem_ctx_size_get, 144, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 144, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
@@ -1083,7 +1083,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, sourc
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_get(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
     strong!(145, imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get)
 }
-routine!(imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get, guest_shmem_ctx_ptrdiff_get, 145, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get, guest_shmem_ctx_ptrdiff_get, 145, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 145, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1143,7 +1143,7 @@ pub unsafe extern "C" fn shmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *co
 pub unsafe extern "C" fn pshmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(151, imp_shmem_ctx_get8, probe_shmem_ctx_get8)
 }
-routine!(imp_shmem_ctx_get8, probe_shmem_ctx_get8, guest_shmem_ctx_get8, 151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get8, probe_shmem_ctx_get8, guest_shmem_ctx_get8, 151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 151, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1153,7 +1153,7 @@ pub unsafe extern "C" fn shmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_get16(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(152, imp_shmem_ctx_get16, probe_shmem_ctx_get16)
 }
-routine!(imp_shmem_ctx_get16, probe_shmem_ctx_get16, guest_shmem_ctx_get16, 152, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get16, probe_shmem_ctx_get16, guest_shmem_ctx_get16, 152, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 152, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1163,7 +1163,7 @@ pub unsafe extern "C" fn shmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_get32(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(153, imp_shmem_ctx_get32, probe_shmem_ctx_get32)
 }
-routine!(imp_shmem_ctx_get32, probe_shmem_ctx_get32, guest_shmem_ctx_get32, 153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get32, probe_shmem_ctx_get32, guest_shmem_ctx_get32, 153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 153, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1173,7 +1173,7 @@ pub unsafe extern "C" fn shmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_get64(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(154, imp_shmem_ctx_get64, probe_shmem_ctx_get64)
 }
-routine!(imp_shmem_ctx_get64, probe_shmem_ctx_get64, guest_shmem_ctx_get64, 154, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get64, probe_shmem_ctx_get64, guest_shmem_ctx_get64, 154, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 154, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1183,7 +1183,7 @@ pub unsafe extern "C" fn shmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_get128(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(155, imp_shmem_ctx_get128, probe_shmem_ctx_get128)
 }
-routine!(imp_shmem_ctx_get128, probe_shmem_ctx_get128, guest_shmem_ctx_get128, 155, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get128, probe_shmem_ctx_get128, guest_shmem_ctx_get128, 155, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 155, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_getmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1203,7 +1203,7 @@ pub unsafe extern "C" fn shmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(157, imp_shmem_ctx_getmem, probe_shmem_ctx_getmem)
 }
-routine!(imp_shmem_ctx_getmem, probe_shmem_ctx_getmem, guest_shmem_ctx_getmem, 157, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_getmem, probe_shmem_ctx_getmem, guest_shmem_ctx_getmem, 157, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 157, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_p(dest: *mut f32, value: f32, pe: c_int) {
@@ -1453,7 +1453,7 @@ pub unsafe extern "C" fn shmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32,
 pub unsafe extern "C" fn pshmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
     strong!(182, imp_shmem_ctx_float_p, probe_shmem_ctx_float_p)
 }
-routine!(imp_shmem_ctx_float_p, probe_shmem_ctx_float_p, guest_shmem_ctx_float_p, 182, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_float_p, probe_shmem_ctx_float_p, guest_shmem_ctx_float_p, 182, sampled, (ctx: Ctx, dest: *mut f32, value: f32, pe: c_int), |m| [on(ctx, 182, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
@@ -1463,7 +1463,7 @@ pub unsafe extern "C" fn shmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64
 pub unsafe extern "C" fn pshmem_ctx_double_p(ctx: Ctx, dest: *mut f64, value: f64, pe: c_int) {
     strong!(183, imp_shmem_ctx_double_p, probe_shmem_ctx_double_p)
 }
-routine!(imp_shmem_ctx_double_p, probe_shmem_ctx_double_p, guest_shmem_ctx_double_p, 183, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_double_p, probe_shmem_ctx_double_p, guest_shmem_ctx_double_p, 183, sampled, (ctx: Ctx, dest: *mut f64, value: f64, pe: c_int), |m| [on(ctx, 183, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int) {
@@ -1473,7 +1473,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble,
 pub unsafe extern "C" fn pshmem_ctx_longdouble_p(ctx: Ctx, dest: *mut LongDouble, value: LongDouble, pe: c_int) {
     strong!(184, pellucid_c_imp_shmem_ctx_longdouble_p, pellucid_c_probe_shmem_ctx_longdouble_p)
 }
-routine!(exported pellucid_through_shmem_ctx_longdouble_p, pellucid_imp_shmem_ctx_longdouble_p, pellucid_probe_shmem_ctx_longdouble_p, pellucid_guest_shmem_ctx_longdouble_p, 184, sampled, (ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 16] rma::p::<W128>(m, ctx, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(exported pellucid_through_shmem_ctx_longdouble_p, pellucid_imp_shmem_ctx_longdouble_p, pellucid_probe_shmem_ctx_longdouble_p, pellucid_guest_shmem_ctx_longdouble_p, 184, sampled, (ctx: Ctx, dest: *mut LongDouble, value: *const LongDouble, pe: c_int), |m| [on(ctx, 184, 16, world_pe(m, ctx, pe)), dest.addr(), 16] rma::p::<W128>(m, ctx, dest.cast(), word(value.read()), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int) {
@@ -1483,7 +1483,7 @@ pub unsafe extern "C" fn shmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_
 pub unsafe extern "C" fn pshmem_ctx_char_p(ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int) {
     strong!(185, imp_shmem_ctx_char_p, probe_shmem_ctx_char_p)
 }
-routine!(imp_shmem_ctx_char_p, probe_shmem_ctx_char_p, guest_shmem_ctx_char_p, 185, sampled, (ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_char_p, probe_shmem_ctx_char_p, guest_shmem_ctx_char_p, 185, sampled, (ctx: Ctx, dest: *mut c_char, value: c_char, pe: c_int), |m| [on(ctx, 185, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int) {
@@ -1493,7 +1493,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: 
 pub unsafe extern "C" fn pshmem_ctx_schar_p(ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int) {
     strong!(186, imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p)
 }
-routine!(imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p, guest_shmem_ctx_schar_p, 186, sampled, (ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_p, probe_shmem_ctx_schar_p, guest_shmem_ctx_schar_p, 186, sampled, (ctx: Ctx, dest: *mut c_schar, value: c_schar, pe: c_int), |m| [on(ctx, 186, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int) {
@@ -1503,7 +1503,7 @@ pub unsafe extern "C" fn shmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: 
 pub unsafe extern "C" fn pshmem_ctx_short_p(ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int) {
     strong!(187, imp_shmem_ctx_short_p, probe_shmem_ctx_short_p)
 }
-routine!(imp_shmem_ctx_short_p, probe_shmem_ctx_short_p, guest_shmem_ctx_short_p, 187, sampled, (ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_short_p, probe_shmem_ctx_short_p, guest_shmem_ctx_short_p, 187, sampled, (ctx: Ctx, dest: *mut c_short, value: c_short, pe: c_int), |m| [on(ctx, 187, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
@@ -1513,7 +1513,7 @@ pub unsafe extern "C" fn shmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_in
 pub unsafe extern "C" fn pshmem_ctx_int_p(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
     strong!(188, imp_shmem_ctx_int_p, probe_shmem_ctx_int_p)
 }
-routine!(imp_shmem_ctx_int_p, probe_shmem_ctx_int_p, guest_shmem_ctx_int_p, 188, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_int_p, probe_shmem_ctx_int_p, guest_shmem_ctx_int_p, 188, sampled, (ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int), |m| [on(ctx, 188, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
@@ -1523,7 +1523,7 @@ pub unsafe extern "C" fn shmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_
 pub unsafe extern "C" fn pshmem_ctx_long_p(ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int) {
     strong!(189, imp_shmem_ctx_long_p, probe_shmem_ctx_long_p)
 }
-routine!(imp_shmem_ctx_long_p, probe_shmem_ctx_long_p, guest_shmem_ctx_long_p, 189, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_long_p, probe_shmem_ctx_long_p, guest_shmem_ctx_long_p, 189, sampled, (ctx: Ctx, dest: *mut c_long, value: c_long, pe: c_int), |m| [on(ctx, 189, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
@@ -1533,7 +1533,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, v
 pub unsafe extern "C" fn pshmem_ctx_longlong_p(ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
     strong!(190, imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p)
 }
-routine!(imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p, guest_shmem_ctx_longlong_p, 190, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_p, probe_shmem_ctx_longlong_p, guest_shmem_ctx_longlong_p, 190, sampled, (ctx: Ctx, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [on(ctx, 190, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int) {
@@ -1543,7 +1543,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: 
 pub unsafe extern "C" fn pshmem_ctx_uchar_p(ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int) {
     strong!(191, imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p)
 }
-routine!(imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p, guest_shmem_ctx_uchar_p, 191, sampled, (ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_p, probe_shmem_ctx_uchar_p, guest_shmem_ctx_uchar_p, 191, sampled, (ctx: Ctx, dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [on(ctx, 191, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int) {
@@ -1553,7 +1553,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value
 pub unsafe extern "C" fn pshmem_ctx_ushort_p(ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int) {
     strong!(192, imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p)
 }
-routine!(imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p, guest_shmem_ctx_ushort_p, 192, sampled, (ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_p, probe_shmem_ctx_ushort_p, guest_shmem_ctx_ushort_p, 192, sampled, (ctx: Ctx, dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [on(ctx, 192, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
@@ -1563,7 +1563,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_
 pub unsafe extern "C" fn pshmem_ctx_uint_p(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
     strong!(193, imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p)
 }
-routine!(imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p, guest_shmem_ctx_uint_p, 193, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_p, probe_shmem_ctx_uint_p, guest_shmem_ctx_uint_p, 193, sampled, (ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [on(ctx, 193, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
@@ -1573,7 +1573,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: 
 pub unsafe extern "C" fn pshmem_ctx_ulong_p(ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
     strong!(194, imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p)
 }
-routine!(imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p, guest_shmem_ctx_ulong_p, 194, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_p, probe_shmem_ctx_ulong_p, guest_shmem_ctx_ulong_p, 194, sampled, (ctx: Ctx, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [on(ctx, 194, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
@@ -1583,7 +1583,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong,
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_p(ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
     strong!(195, imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p)
 }
-routine!(imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p, guest_shmem_ctx_ulonglong_p, 195, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_p, probe_shmem_ctx_ulonglong_p, guest_shmem_ctx_ulonglong_p, 195, sampled, (ctx: Ctx, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [on(ctx, 195, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int) {
@@ -1593,7 +1593,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe
 pub unsafe extern "C" fn pshmem_ctx_int8_p(ctx: Ctx, dest: *mut i8, value: i8, pe: c_int) {
     strong!(196, imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p)
 }
-routine!(imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p, guest_shmem_ctx_int8_p, 196, sampled, (ctx: Ctx, dest: *mut i8, value: i8, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_p, probe_shmem_ctx_int8_p, guest_shmem_ctx_int8_p, 196, sampled, (ctx: Ctx, dest: *mut i8, value: i8, pe: c_int), |m| [on(ctx, 196, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int) {
@@ -1603,7 +1603,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16,
 pub unsafe extern "C" fn pshmem_ctx_int16_p(ctx: Ctx, dest: *mut i16, value: i16, pe: c_int) {
     strong!(197, imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p)
 }
-routine!(imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p, guest_shmem_ctx_int16_p, 197, sampled, (ctx: Ctx, dest: *mut i16, value: i16, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_p, probe_shmem_ctx_int16_p, guest_shmem_ctx_int16_p, 197, sampled, (ctx: Ctx, dest: *mut i16, value: i16, pe: c_int), |m| [on(ctx, 197, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
@@ -1613,7 +1613,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32,
 pub unsafe extern "C" fn pshmem_ctx_int32_p(ctx: Ctx, dest: *mut i32, value: i32, pe: c_int) {
     strong!(198, imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p)
 }
-routine!(imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p, guest_shmem_ctx_int32_p, 198, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_p, probe_shmem_ctx_int32_p, guest_shmem_ctx_int32_p, 198, sampled, (ctx: Ctx, dest: *mut i32, value: i32, pe: c_int), |m| [on(ctx, 198, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
@@ -1623,7 +1623,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64,
 pub unsafe extern "C" fn pshmem_ctx_int64_p(ctx: Ctx, dest: *mut i64, value: i64, pe: c_int) {
     strong!(199, imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p)
 }
-routine!(imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p, guest_shmem_ctx_int64_p, 199, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_p, probe_shmem_ctx_int64_p, guest_shmem_ctx_int64_p, 199, sampled, (ctx: Ctx, dest: *mut i64, value: i64, pe: c_int), |m| [on(ctx, 199, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int) {
@@ -1633,7 +1633,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, p
 pub unsafe extern "C" fn pshmem_ctx_uint8_p(ctx: Ctx, dest: *mut u8, value: u8, pe: c_int) {
     strong!(200, imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p)
 }
-routine!(imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p, guest_shmem_ctx_uint8_p, 200, sampled, (ctx: Ctx, dest: *mut u8, value: u8, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_p, probe_shmem_ctx_uint8_p, guest_shmem_ctx_uint8_p, 200, sampled, (ctx: Ctx, dest: *mut u8, value: u8, pe: c_int), |m| [on(ctx, 200, 1, world_pe(m, ctx, pe)), dest.addr(), 1] rma::p::<u8>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int) {
@@ -1643,7 +1643,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16
 pub unsafe extern "C" fn pshmem_ctx_uint16_p(ctx: Ctx, dest: *mut u16, value: u16, pe: c_int) {
     strong!(201, imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p)
 }
-routine!(imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p, guest_shmem_ctx_uint16_p, 201, sampled, (ctx: Ctx, dest: *mut u16, value: u16, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_p, probe_shmem_ctx_uint16_p, guest_shmem_ctx_uint16_p, 201, sampled, (ctx: Ctx, dest: *mut u16, value: u16, pe: c_int), |m| [on(ctx, 201, 2, world_pe(m, ctx, pe)), dest.addr(), 2] rma::p::<u16>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
@@ -1653,7 +1653,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32
 pub unsafe extern "C" fn pshmem_ctx_uint32_p(ctx: Ctx, dest: *mut u32, value: u32, pe: c_int) {
     strong!(202, imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p)
 }
-routine!(imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p, guest_shmem_ctx_uint32_p, 202, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_p, probe_shmem_ctx_uint32_p, guest_shmem_ctx_uint32_p, 202, sampled, (ctx: Ctx, dest: *mut u32, value: u32, pe: c_int), |m| [on(ctx, 202, 4, world_pe(m, ctx, pe)), dest.addr(), 4] rma::p::<u32>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
@@ -1663,7 +1663,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64
 pub unsafe extern "C" fn pshmem_ctx_uint64_p(ctx: Ctx, dest: *mut u64, value: u64, pe: c_int) {
     strong!(203, imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p)
 }
-routine!(imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p, guest_shmem_ctx_uint64_p, 203, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_p, probe_shmem_ctx_uint64_p, guest_shmem_ctx_uint64_p, 203, sampled, (ctx: Ctx, dest: *mut u64, value: u64, pe: c_int), |m| [on(ctx, 203, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
@@ -1673,7 +1673,7 @@ pub unsafe extern "C" fn shmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usi
 pub unsafe extern "C" fn pshmem_ctx_size_p(ctx: Ctx, dest: *mut usize, value: usize, pe: c_int) {
     strong!(204, imp_shmem_ctx_size_p, probe_shmem_ctx_size_p)
 }
-routine!(imp_shmem_ctx_size_p, probe_shmem_ctx_size_p, guest_shmem_ctx_size_p, 204, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_size_p, probe_shmem_ctx_size_p, guest_shmem_ctx_size_p, 204, sampled, (ctx: Ctx, dest: *mut usize, value: usize, pe: c_int), |m| [on(ctx, 204, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
@@ -1683,7 +1683,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: 
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_p(ctx: Ctx, dest: *mut isize, value: isize, pe: c_int) {
     strong!(205, imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p)
 }
-routine!(imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p, guest_shmem_ctx_ptrdiff_p, 205, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p, guest_shmem_ctx_ptrdiff_p, 205, sampled, (ctx: Ctx, dest: *mut isize, value: isize, pe: c_int), |m| [on(ctx, 205, 8, world_pe(m, ctx, pe)), dest.addr(), 8] rma::p::<u64>(m, ctx, dest.cast(), word(value), pe), args [dest.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_g(source: *const f32, pe: c_int) -> f32 {
@@ -1933,7 +1933,7 @@ pub unsafe extern "C" fn shmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_i
 pub unsafe extern "C" fn pshmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
     strong!(230, imp_shmem_ctx_float_g, probe_shmem_ctx_float_g)
 }
-routine!(imp_shmem_ctx_float_g, probe_shmem_ctx_float_g, guest_shmem_ctx_float_g, 230, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [world_pe(m, ctx, pe), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_g, probe_shmem_ctx_float_g, guest_shmem_ctx_float_g, 230, sampled, (ctx: Ctx, source: *const f32, pe: c_int) -> f32, |m| [on(ctx, 230, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
@@ -1943,7 +1943,7 @@ pub unsafe extern "C" fn shmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_
 pub unsafe extern "C" fn pshmem_ctx_double_g(ctx: Ctx, source: *const f64, pe: c_int) -> f64 {
     strong!(231, imp_shmem_ctx_double_g, probe_shmem_ctx_double_g)
 }
-routine!(imp_shmem_ctx_double_g, probe_shmem_ctx_double_g, guest_shmem_ctx_double_g, 231, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_g, probe_shmem_ctx_double_g, guest_shmem_ctx_double_g, 231, sampled, (ctx: Ctx, source: *const f64, pe: c_int) -> f64, |m| [on(ctx, 231, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble {
@@ -1953,7 +1953,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDou
 pub unsafe extern "C" fn pshmem_ctx_longdouble_g(ctx: Ctx, source: *const LongDouble, pe: c_int) -> LongDouble {
     strong!(232, pellucid_c_imp_shmem_ctx_longdouble_g, pellucid_c_probe_shmem_ctx_longdouble_g)
 }
-routine!(exported pellucid_through_shmem_ctx_longdouble_g, pellucid_imp_shmem_ctx_longdouble_g, pellucid_probe_shmem_ctx_longdouble_g, pellucid_guest_shmem_ctx_longdouble_g, 232, sampled, (result: *mut LongDouble, ctx: Ctx, source: *const LongDouble, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), 16] rma::g::<W128>(m, ctx, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(ctx), 0]);
+routine!(exported pellucid_through_shmem_ctx_longdouble_g, pellucid_imp_shmem_ctx_longdouble_g, pellucid_probe_shmem_ctx_longdouble_g, pellucid_guest_shmem_ctx_longdouble_g, 232, sampled, (result: *mut LongDouble, ctx: Ctx, source: *const LongDouble, pe: c_int), |m| [on(ctx, 232, 16, world_pe(m, ctx, pe)), source.addr(), 16] rma::g::<W128>(m, ctx, source.cast(), pe).map(|value| result.write(word(value))), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char {
@@ -1963,7 +1963,7 @@ pub unsafe extern "C" fn shmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c
 pub unsafe extern "C" fn pshmem_ctx_char_g(ctx: Ctx, source: *const c_char, pe: c_int) -> c_char {
     strong!(233, imp_shmem_ctx_char_g, probe_shmem_ctx_char_g)
 }
-routine!(imp_shmem_ctx_char_g, probe_shmem_ctx_char_g, guest_shmem_ctx_char_g, 233, sampled, (ctx: Ctx, source: *const c_char, pe: c_int) -> c_char, |m| [world_pe(m, ctx, pe), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_g, probe_shmem_ctx_char_g, guest_shmem_ctx_char_g, 233, sampled, (ctx: Ctx, source: *const c_char, pe: c_int) -> c_char, |m| [on(ctx, 233, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar {
@@ -1973,7 +1973,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe:
 pub unsafe extern "C" fn pshmem_ctx_schar_g(ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar {
     strong!(234, imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g)
 }
-routine!(imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g, guest_shmem_ctx_schar_g, 234, sampled, (ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar, |m| [world_pe(m, ctx, pe), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_g, probe_shmem_ctx_schar_g, guest_shmem_ctx_schar_g, 234, sampled, (ctx: Ctx, source: *const c_schar, pe: c_int) -> c_schar, |m| [on(ctx, 234, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short {
@@ -1983,7 +1983,7 @@ pub unsafe extern "C" fn shmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe:
 pub unsafe extern "C" fn pshmem_ctx_short_g(ctx: Ctx, source: *const c_short, pe: c_int) -> c_short {
     strong!(235, imp_shmem_ctx_short_g, probe_shmem_ctx_short_g)
 }
-routine!(imp_shmem_ctx_short_g, probe_shmem_ctx_short_g, guest_shmem_ctx_short_g, 235, sampled, (ctx: Ctx, source: *const c_short, pe: c_int) -> c_short, |m| [world_pe(m, ctx, pe), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_g, probe_shmem_ctx_short_g, guest_shmem_ctx_short_g, 235, sampled, (ctx: Ctx, source: *const c_short, pe: c_int) -> c_short, |m| [on(ctx, 235, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
@@ -1993,7 +1993,7 @@ pub unsafe extern "C" fn shmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_i
 pub unsafe extern "C" fn pshmem_ctx_int_g(ctx: Ctx, source: *const c_int, pe: c_int) -> c_int {
     strong!(236, imp_shmem_ctx_int_g, probe_shmem_ctx_int_g)
 }
-routine!(imp_shmem_ctx_int_g, probe_shmem_ctx_int_g, guest_shmem_ctx_int_g, 236, sampled, (ctx: Ctx, source: *const c_int, pe: c_int) -> c_int, |m| [world_pe(m, ctx, pe), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_g, probe_shmem_ctx_int_g, guest_shmem_ctx_int_g, 236, sampled, (ctx: Ctx, source: *const c_int, pe: c_int) -> c_int, |m| [on(ctx, 236, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
@@ -2003,7 +2003,7 @@ pub unsafe extern "C" fn shmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c
 pub unsafe extern "C" fn pshmem_ctx_long_g(ctx: Ctx, source: *const c_long, pe: c_int) -> c_long {
     strong!(237, imp_shmem_ctx_long_g, probe_shmem_ctx_long_g)
 }
-routine!(imp_shmem_ctx_long_g, probe_shmem_ctx_long_g, guest_shmem_ctx_long_g, 237, sampled, (ctx: Ctx, source: *const c_long, pe: c_int) -> c_long, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_g, probe_shmem_ctx_long_g, guest_shmem_ctx_long_g, 237, sampled, (ctx: Ctx, source: *const c_long, pe: c_int) -> c_long, |m| [on(ctx, 237, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
@@ -2013,7 +2013,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlon
 pub unsafe extern "C" fn pshmem_ctx_longlong_g(ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong {
     strong!(238, imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g)
 }
-routine!(imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g, guest_shmem_ctx_longlong_g, 238, sampled, (ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_g, probe_shmem_ctx_longlong_g, guest_shmem_ctx_longlong_g, 238, sampled, (ctx: Ctx, source: *const c_longlong, pe: c_int) -> c_longlong, |m| [on(ctx, 238, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar {
@@ -2023,7 +2023,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe:
 pub unsafe extern "C" fn pshmem_ctx_uchar_g(ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar {
     strong!(239, imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g)
 }
-routine!(imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g, guest_shmem_ctx_uchar_g, 239, sampled, (ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar, |m| [world_pe(m, ctx, pe), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_g, probe_shmem_ctx_uchar_g, guest_shmem_ctx_uchar_g, 239, sampled, (ctx: Ctx, source: *const c_uchar, pe: c_int) -> c_uchar, |m| [on(ctx, 239, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort {
@@ -2033,7 +2033,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, p
 pub unsafe extern "C" fn pshmem_ctx_ushort_g(ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort {
     strong!(240, imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g)
 }
-routine!(imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g, guest_shmem_ctx_ushort_g, 240, sampled, (ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort, |m| [world_pe(m, ctx, pe), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_g, probe_shmem_ctx_ushort_g, guest_shmem_ctx_ushort_g, 240, sampled, (ctx: Ctx, source: *const c_ushort, pe: c_int) -> c_ushort, |m| [on(ctx, 240, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
@@ -2043,7 +2043,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c
 pub unsafe extern "C" fn pshmem_ctx_uint_g(ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint {
     strong!(241, imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g)
 }
-routine!(imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g, guest_shmem_ctx_uint_g, 241, sampled, (ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint, |m| [world_pe(m, ctx, pe), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_g, probe_shmem_ctx_uint_g, guest_shmem_ctx_uint_g, 241, sampled, (ctx: Ctx, source: *const c_uint, pe: c_int) -> c_uint, |m| [on(ctx, 241, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
@@ -2053,7 +2053,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe:
 pub unsafe extern "C" fn pshmem_ctx_ulong_g(ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong {
     strong!(242, imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g)
 }
-routine!(imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g, guest_shmem_ctx_ulong_g, 242, sampled, (ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_g, probe_shmem_ctx_ulong_g, guest_shmem_ctx_ulong_g, 242, sampled, (ctx: Ctx, source: *const c_ulong, pe: c_int) -> c_ulong, |m| [on(ctx, 242, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
@@ -2063,7 +2063,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulongl
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_g(ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
     strong!(243, imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g)
 }
-routine!(imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g, guest_shmem_ctx_ulonglong_g, 243, sampled, (ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_g, probe_shmem_ctx_ulonglong_g, guest_shmem_ctx_ulonglong_g, 243, sampled, (ctx: Ctx, source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [on(ctx, 243, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8 {
@@ -2073,7 +2073,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int
 pub unsafe extern "C" fn pshmem_ctx_int8_g(ctx: Ctx, source: *const i8, pe: c_int) -> i8 {
     strong!(244, imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g)
 }
-routine!(imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g, guest_shmem_ctx_int8_g, 244, sampled, (ctx: Ctx, source: *const i8, pe: c_int) -> i8, |m| [world_pe(m, ctx, pe), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_g, probe_shmem_ctx_int8_g, guest_shmem_ctx_int8_g, 244, sampled, (ctx: Ctx, source: *const i8, pe: c_int) -> i8, |m| [on(ctx, 244, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16 {
@@ -2083,7 +2083,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_i
 pub unsafe extern "C" fn pshmem_ctx_int16_g(ctx: Ctx, source: *const i16, pe: c_int) -> i16 {
     strong!(245, imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g)
 }
-routine!(imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g, guest_shmem_ctx_int16_g, 245, sampled, (ctx: Ctx, source: *const i16, pe: c_int) -> i16, |m| [world_pe(m, ctx, pe), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_g, probe_shmem_ctx_int16_g, guest_shmem_ctx_int16_g, 245, sampled, (ctx: Ctx, source: *const i16, pe: c_int) -> i16, |m| [on(ctx, 245, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
@@ -2093,7 +2093,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_i
 pub unsafe extern "C" fn pshmem_ctx_int32_g(ctx: Ctx, source: *const i32, pe: c_int) -> i32 {
     strong!(246, imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g)
 }
-routine!(imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g, guest_shmem_ctx_int32_g, 246, sampled, (ctx: Ctx, source: *const i32, pe: c_int) -> i32, |m| [world_pe(m, ctx, pe), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_g, probe_shmem_ctx_int32_g, guest_shmem_ctx_int32_g, 246, sampled, (ctx: Ctx, source: *const i32, pe: c_int) -> i32, |m| [on(ctx, 246, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
@@ -2103,7 +2103,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_i
 pub unsafe extern "C" fn pshmem_ctx_int64_g(ctx: Ctx, source: *const i64, pe: c_int) -> i64 {
     strong!(247, imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g)
 }
-routine!(imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g, guest_shmem_ctx_int64_g, 247, sampled, (ctx: Ctx, source: *const i64, pe: c_int) -> i64, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_g, probe_shmem_ctx_int64_g, guest_shmem_ctx_int64_g, 247, sampled, (ctx: Ctx, source: *const i64, pe: c_int) -> i64, |m| [on(ctx, 247, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8 {
@@ -2113,7 +2113,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_in
 pub unsafe extern "C" fn pshmem_ctx_uint8_g(ctx: Ctx, source: *const u8, pe: c_int) -> u8 {
     strong!(248, imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g)
 }
-routine!(imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g, guest_shmem_ctx_uint8_g, 248, sampled, (ctx: Ctx, source: *const u8, pe: c_int) -> u8, |m| [world_pe(m, ctx, pe), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_g, probe_shmem_ctx_uint8_g, guest_shmem_ctx_uint8_g, 248, sampled, (ctx: Ctx, source: *const u8, pe: c_int) -> u8, |m| [on(ctx, 248, 1, world_pe(m, ctx, pe)), source.addr(), 1] rma::g::<u8>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16 {
@@ -2123,7 +2123,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_
 pub unsafe extern "C" fn pshmem_ctx_uint16_g(ctx: Ctx, source: *const u16, pe: c_int) -> u16 {
     strong!(249, imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g)
 }
-routine!(imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g, guest_shmem_ctx_uint16_g, 249, sampled, (ctx: Ctx, source: *const u16, pe: c_int) -> u16, |m| [world_pe(m, ctx, pe), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_g, probe_shmem_ctx_uint16_g, guest_shmem_ctx_uint16_g, 249, sampled, (ctx: Ctx, source: *const u16, pe: c_int) -> u16, |m| [on(ctx, 249, 2, world_pe(m, ctx, pe)), source.addr(), 2] rma::g::<u16>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
@@ -2133,7 +2133,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_
 pub unsafe extern "C" fn pshmem_ctx_uint32_g(ctx: Ctx, source: *const u32, pe: c_int) -> u32 {
     strong!(250, imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g)
 }
-routine!(imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g, guest_shmem_ctx_uint32_g, 250, sampled, (ctx: Ctx, source: *const u32, pe: c_int) -> u32, |m| [world_pe(m, ctx, pe), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_g, probe_shmem_ctx_uint32_g, guest_shmem_ctx_uint32_g, 250, sampled, (ctx: Ctx, source: *const u32, pe: c_int) -> u32, |m| [on(ctx, 250, 4, world_pe(m, ctx, pe)), source.addr(), 4] rma::g::<u32>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
@@ -2143,7 +2143,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_
 pub unsafe extern "C" fn pshmem_ctx_uint64_g(ctx: Ctx, source: *const u64, pe: c_int) -> u64 {
     strong!(251, imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g)
 }
-routine!(imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g, guest_shmem_ctx_uint64_g, 251, sampled, (ctx: Ctx, source: *const u64, pe: c_int) -> u64, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_g, probe_shmem_ctx_uint64_g, guest_shmem_ctx_uint64_g, 251, sampled, (ctx: Ctx, source: *const u64, pe: c_int) -> u64, |m| [on(ctx, 251, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
@@ -2153,7 +2153,7 @@ pub unsafe extern "C" fn shmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_
 pub unsafe extern "C" fn pshmem_ctx_size_g(ctx: Ctx, source: *const usize, pe: c_int) -> usize {
     strong!(252, imp_shmem_ctx_size_g, probe_shmem_ctx_size_g)
 }
-routine!(imp_shmem_ctx_size_g, probe_shmem_ctx_size_g, guest_shmem_ctx_size_g, 252, sampled, (ctx: Ctx, source: *const usize, pe: c_int) -> usize, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_g, probe_shmem_ctx_size_g, guest_shmem_ctx_size_g, 252, sampled, (ctx: Ctx, source: *const usize, pe: c_int) -> usize, |m| [on(ctx, 252, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
@@ -2163,7 +2163,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe:
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_g(ctx: Ctx, source: *const isize, pe: c_int) -> isize {
     strong!(253, imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g)
 }
-routine!(imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g, guest_shmem_ctx_ptrdiff_g, 253, sampled, (ctx: Ctx, source: *const isize, pe: c_int) -> isize, |m| [world_pe(m, ctx, pe), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g, guest_shmem_ctx_ptrdiff_g, 253, sampled, (ctx: Ctx, source: *const isize, pe: c_int) -> isize, |m| [on(ctx, 253, 8, world_pe(m, ctx, pe)), source.addr(), 8] rma::g::<u64>(m, ctx, source.cast(), pe).map(word), args [0, source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2413,7 +2413,7 @@ pub unsafe extern "C" fn shmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: 
 pub unsafe extern "C" fn pshmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(278, imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput)
 }
-routine!(imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput, guest_shmem_ctx_float_iput, 278, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_iput, probe_shmem_ctx_float_iput, guest_shmem_ctx_float_iput, 278, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 278, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2423,7 +2423,7 @@ pub unsafe extern "C" fn shmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source:
 pub unsafe extern "C" fn pshmem_ctx_double_iput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(279, imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput)
 }
-routine!(imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput, guest_shmem_ctx_double_iput, 279, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_iput, probe_shmem_ctx_double_iput, guest_shmem_ctx_double_iput, 279, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 279, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2433,7 +2433,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDoub
 pub unsafe extern "C" fn pshmem_ctx_longdouble_iput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(280, imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput)
 }
-routine!(imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput, guest_shmem_ctx_longdouble_iput, 280, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_iput, probe_shmem_ctx_longdouble_iput, guest_shmem_ctx_longdouble_iput, 280, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 280, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2443,7 +2443,7 @@ pub unsafe extern "C" fn shmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source
 pub unsafe extern "C" fn pshmem_ctx_char_iput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(281, imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput)
 }
-routine!(imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput, guest_shmem_ctx_char_iput, 281, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_iput, probe_shmem_ctx_char_iput, guest_shmem_ctx_char_iput, 281, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 281, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2453,7 +2453,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, sour
 pub unsafe extern "C" fn pshmem_ctx_schar_iput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(282, imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput)
 }
-routine!(imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput, guest_shmem_ctx_schar_iput, 282, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_iput, probe_shmem_ctx_schar_iput, guest_shmem_ctx_schar_iput, 282, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 282, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2463,7 +2463,7 @@ pub unsafe extern "C" fn shmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, sour
 pub unsafe extern "C" fn pshmem_ctx_short_iput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(283, imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput)
 }
-routine!(imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput, guest_shmem_ctx_short_iput, 283, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_iput, probe_shmem_ctx_short_iput, guest_shmem_ctx_short_iput, 283, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 283, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2473,7 +2473,7 @@ pub unsafe extern "C" fn shmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: 
 pub unsafe extern "C" fn pshmem_ctx_int_iput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(284, imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput)
 }
-routine!(imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput, guest_shmem_ctx_int_iput, 284, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_iput, probe_shmem_ctx_int_iput, guest_shmem_ctx_int_iput, 284, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 284, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2483,7 +2483,7 @@ pub unsafe extern "C" fn shmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source
 pub unsafe extern "C" fn pshmem_ctx_long_iput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(285, imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput)
 }
-routine!(imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput, guest_shmem_ctx_long_iput, 285, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_iput, probe_shmem_ctx_long_iput, guest_shmem_ctx_long_iput, 285, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 285, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2493,7 +2493,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong
 pub unsafe extern "C" fn pshmem_ctx_longlong_iput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(286, imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput)
 }
-routine!(imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput, guest_shmem_ctx_longlong_iput, 286, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_iput, probe_shmem_ctx_longlong_iput, guest_shmem_ctx_longlong_iput, 286, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 286, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2503,7 +2503,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, sour
 pub unsafe extern "C" fn pshmem_ctx_uchar_iput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(287, imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput)
 }
-routine!(imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput, guest_shmem_ctx_uchar_iput, 287, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_iput, probe_shmem_ctx_uchar_iput, guest_shmem_ctx_uchar_iput, 287, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 287, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2513,7 +2513,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, so
 pub unsafe extern "C" fn pshmem_ctx_ushort_iput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(288, imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput)
 }
-routine!(imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput, guest_shmem_ctx_ushort_iput, 288, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_iput, probe_shmem_ctx_ushort_iput, guest_shmem_ctx_ushort_iput, 288, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 288, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2523,7 +2523,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source
 pub unsafe extern "C" fn pshmem_ctx_uint_iput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(289, imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput)
 }
-routine!(imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput, guest_shmem_ctx_uint_iput, 289, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_iput, probe_shmem_ctx_uint_iput, guest_shmem_ctx_uint_iput, 289, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 289, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2533,7 +2533,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, sour
 pub unsafe extern "C" fn pshmem_ctx_ulong_iput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(290, imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput)
 }
-routine!(imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput, guest_shmem_ctx_ulong_iput, 290, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_iput, probe_shmem_ctx_ulong_iput, guest_shmem_ctx_ulong_iput, 290, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 290, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2543,7 +2543,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglo
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_iput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(291, imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput)
 }
-routine!(imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput, guest_shmem_ctx_ulonglong_iput, 291, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_iput, probe_shmem_ctx_ulonglong_iput, guest_shmem_ctx_ulonglong_iput, 291, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 291, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2553,7 +2553,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *c
 pub unsafe extern "C" fn pshmem_ctx_int8_iput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(292, imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput)
 }
-routine!(imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput, guest_shmem_ctx_int8_iput, 292, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_iput, probe_shmem_ctx_int8_iput, guest_shmem_ctx_int8_iput, 292, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 292, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2563,7 +2563,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: 
 pub unsafe extern "C" fn pshmem_ctx_int16_iput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(293, imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput)
 }
-routine!(imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput, guest_shmem_ctx_int16_iput, 293, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_iput, probe_shmem_ctx_int16_iput, guest_shmem_ctx_int16_iput, 293, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 293, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2573,7 +2573,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: 
 pub unsafe extern "C" fn pshmem_ctx_int32_iput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(294, imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput)
 }
-routine!(imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput, guest_shmem_ctx_int32_iput, 294, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_iput, probe_shmem_ctx_int32_iput, guest_shmem_ctx_int32_iput, 294, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 294, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2583,7 +2583,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: 
 pub unsafe extern "C" fn pshmem_ctx_int64_iput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(295, imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput)
 }
-routine!(imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput, guest_shmem_ctx_int64_iput, 295, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_iput, probe_shmem_ctx_int64_iput, guest_shmem_ctx_int64_iput, 295, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 295, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2593,7 +2593,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *
 pub unsafe extern "C" fn pshmem_ctx_uint8_iput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(296, imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput)
 }
-routine!(imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput, guest_shmem_ctx_uint8_iput, 296, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_iput, probe_shmem_ctx_uint8_iput, guest_shmem_ctx_uint8_iput, 296, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 296, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2603,7 +2603,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source:
 pub unsafe extern "C" fn pshmem_ctx_uint16_iput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(297, imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput)
 }
-routine!(imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput, guest_shmem_ctx_uint16_iput, 297, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_iput, probe_shmem_ctx_uint16_iput, guest_shmem_ctx_uint16_iput, 297, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 297, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2613,7 +2613,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source:
 pub unsafe extern "C" fn pshmem_ctx_uint32_iput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(298, imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput)
 }
-routine!(imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput, guest_shmem_ctx_uint32_iput, 298, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_iput, probe_shmem_ctx_uint32_iput, guest_shmem_ctx_uint32_iput, 298, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 298, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2623,7 +2623,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source:
 pub unsafe extern "C" fn pshmem_ctx_uint64_iput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(299, imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput)
 }
-routine!(imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput, guest_shmem_ctx_uint64_iput, 299, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_iput, probe_shmem_ctx_uint64_iput, guest_shmem_ctx_uint64_iput, 299, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 299, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2633,7 +2633,7 @@ pub unsafe extern "C" fn shmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source:
 pub unsafe extern "C" fn pshmem_ctx_size_iput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(300, imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput)
 }
-routine!(imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput, guest_shmem_ctx_size_iput, 300, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_iput, probe_shmem_ctx_size_iput, guest_shmem_ctx_size_iput, 300, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 300, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2643,7 +2643,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, sour
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_iput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(301, imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput)
 }
-routine!(imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput, guest_shmem_ctx_ptrdiff_iput, 301, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput, guest_shmem_ctx_ptrdiff_iput, 301, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 301, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2703,7 +2703,7 @@ pub unsafe extern "C" fn shmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(307, imp_shmem_ctx_iput8, probe_shmem_ctx_iput8)
 }
-routine!(imp_shmem_ctx_iput8, probe_shmem_ctx_iput8, guest_shmem_ctx_iput8, 307, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iput8, probe_shmem_ctx_iput8, guest_shmem_ctx_iput8, 307, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 307, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2713,7 +2713,7 @@ pub unsafe extern "C" fn shmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(308, imp_shmem_ctx_iput16, probe_shmem_ctx_iput16)
 }
-routine!(imp_shmem_ctx_iput16, probe_shmem_ctx_iput16, guest_shmem_ctx_iput16, 308, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iput16, probe_shmem_ctx_iput16, guest_shmem_ctx_iput16, 308, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 308, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2723,7 +2723,7 @@ pub unsafe extern "C" fn shmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(309, imp_shmem_ctx_iput32, probe_shmem_ctx_iput32)
 }
-routine!(imp_shmem_ctx_iput32, probe_shmem_ctx_iput32, guest_shmem_ctx_iput32, 309, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iput32, probe_shmem_ctx_iput32, guest_shmem_ctx_iput32, 309, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 309, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2733,7 +2733,7 @@ pub unsafe extern "C" fn shmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(310, imp_shmem_ctx_iput64, probe_shmem_ctx_iput64)
 }
-routine!(imp_shmem_ctx_iput64, probe_shmem_ctx_iput64, guest_shmem_ctx_iput64, 310, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iput64, probe_shmem_ctx_iput64, guest_shmem_ctx_iput64, 310, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 310, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2743,7 +2743,7 @@ pub unsafe extern "C" fn shmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_iput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(311, imp_shmem_ctx_iput128, probe_shmem_ctx_iput128)
 }
-routine!(imp_shmem_ctx_iput128, probe_shmem_ctx_iput128, guest_shmem_ctx_iput128, 311, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iput128, probe_shmem_ctx_iput128, guest_shmem_ctx_iput128, 311, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 311, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2993,7 +2993,7 @@ pub unsafe extern "C" fn shmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: 
 pub unsafe extern "C" fn pshmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(336, imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget)
 }
-routine!(imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget, guest_shmem_ctx_float_iget, 336, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_iget, probe_shmem_ctx_float_iget, guest_shmem_ctx_float_iget, 336, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 336, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3003,7 +3003,7 @@ pub unsafe extern "C" fn shmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source:
 pub unsafe extern "C" fn pshmem_ctx_double_iget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(337, imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget)
 }
-routine!(imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget, guest_shmem_ctx_double_iget, 337, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_iget, probe_shmem_ctx_double_iget, guest_shmem_ctx_double_iget, 337, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 337, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3013,7 +3013,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDoub
 pub unsafe extern "C" fn pshmem_ctx_longdouble_iget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(338, imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget)
 }
-routine!(imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget, guest_shmem_ctx_longdouble_iget, 338, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_iget, probe_shmem_ctx_longdouble_iget, guest_shmem_ctx_longdouble_iget, 338, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 338, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3023,7 +3023,7 @@ pub unsafe extern "C" fn shmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source
 pub unsafe extern "C" fn pshmem_ctx_char_iget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(339, imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget)
 }
-routine!(imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget, guest_shmem_ctx_char_iget, 339, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_iget, probe_shmem_ctx_char_iget, guest_shmem_ctx_char_iget, 339, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 339, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3033,7 +3033,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, sour
 pub unsafe extern "C" fn pshmem_ctx_schar_iget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(340, imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget)
 }
-routine!(imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget, guest_shmem_ctx_schar_iget, 340, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_iget, probe_shmem_ctx_schar_iget, guest_shmem_ctx_schar_iget, 340, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 340, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3043,7 +3043,7 @@ pub unsafe extern "C" fn shmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, sour
 pub unsafe extern "C" fn pshmem_ctx_short_iget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(341, imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget)
 }
-routine!(imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget, guest_shmem_ctx_short_iget, 341, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_iget, probe_shmem_ctx_short_iget, guest_shmem_ctx_short_iget, 341, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 341, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3053,7 +3053,7 @@ pub unsafe extern "C" fn shmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: 
 pub unsafe extern "C" fn pshmem_ctx_int_iget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(342, imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget)
 }
-routine!(imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget, guest_shmem_ctx_int_iget, 342, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_iget, probe_shmem_ctx_int_iget, guest_shmem_ctx_int_iget, 342, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 342, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3063,7 +3063,7 @@ pub unsafe extern "C" fn shmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source
 pub unsafe extern "C" fn pshmem_ctx_long_iget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(343, imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget)
 }
-routine!(imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget, guest_shmem_ctx_long_iget, 343, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_iget, probe_shmem_ctx_long_iget, guest_shmem_ctx_long_iget, 343, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 343, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3073,7 +3073,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong
 pub unsafe extern "C" fn pshmem_ctx_longlong_iget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(344, imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget)
 }
-routine!(imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget, guest_shmem_ctx_longlong_iget, 344, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_iget, probe_shmem_ctx_longlong_iget, guest_shmem_ctx_longlong_iget, 344, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 344, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3083,7 +3083,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, sour
 pub unsafe extern "C" fn pshmem_ctx_uchar_iget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(345, imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget)
 }
-routine!(imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget, guest_shmem_ctx_uchar_iget, 345, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_iget, probe_shmem_ctx_uchar_iget, guest_shmem_ctx_uchar_iget, 345, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 345, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3093,7 +3093,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, so
 pub unsafe extern "C" fn pshmem_ctx_ushort_iget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(346, imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget)
 }
-routine!(imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget, guest_shmem_ctx_ushort_iget, 346, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_iget, probe_shmem_ctx_ushort_iget, guest_shmem_ctx_ushort_iget, 346, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 346, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3103,7 +3103,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source
 pub unsafe extern "C" fn pshmem_ctx_uint_iget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(347, imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget)
 }
-routine!(imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget, guest_shmem_ctx_uint_iget, 347, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_iget, probe_shmem_ctx_uint_iget, guest_shmem_ctx_uint_iget, 347, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 347, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3113,7 +3113,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, sour
 pub unsafe extern "C" fn pshmem_ctx_ulong_iget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(348, imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget)
 }
-routine!(imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget, guest_shmem_ctx_ulong_iget, 348, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_iget, probe_shmem_ctx_ulong_iget, guest_shmem_ctx_ulong_iget, 348, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 348, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3123,7 +3123,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglo
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_iget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(349, imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget)
 }
-routine!(imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget, guest_shmem_ctx_ulonglong_iget, 349, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_iget, probe_shmem_ctx_ulonglong_iget, guest_shmem_ctx_ulonglong_iget, 349, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 349, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3133,7 +3133,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *c
 pub unsafe extern "C" fn pshmem_ctx_int8_iget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(350, imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget)
 }
-routine!(imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget, guest_shmem_ctx_int8_iget, 350, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_iget, probe_shmem_ctx_int8_iget, guest_shmem_ctx_int8_iget, 350, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 350, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3143,7 +3143,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: 
 pub unsafe extern "C" fn pshmem_ctx_int16_iget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(351, imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget)
 }
-routine!(imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget, guest_shmem_ctx_int16_iget, 351, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_iget, probe_shmem_ctx_int16_iget, guest_shmem_ctx_int16_iget, 351, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 351, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3153,7 +3153,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: 
 pub unsafe extern "C" fn pshmem_ctx_int32_iget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(352, imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget)
 }
-routine!(imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget, guest_shmem_ctx_int32_iget, 352, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_iget, probe_shmem_ctx_int32_iget, guest_shmem_ctx_int32_iget, 352, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 352, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3163,7 +3163,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: 
 pub unsafe extern "C" fn pshmem_ctx_int64_iget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(353, imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget)
 }
-routine!(imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget, guest_shmem_ctx_int64_iget, 353, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_iget, probe_shmem_ctx_int64_iget, guest_shmem_ctx_int64_iget, 353, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 353, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3173,7 +3173,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *
 pub unsafe extern "C" fn pshmem_ctx_uint8_iget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(354, imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget)
 }
-routine!(imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget, guest_shmem_ctx_uint8_iget, 354, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_iget, probe_shmem_ctx_uint8_iget, guest_shmem_ctx_uint8_iget, 354, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 354, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3183,7 +3183,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source:
 pub unsafe extern "C" fn pshmem_ctx_uint16_iget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(355, imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget)
 }
-routine!(imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget, guest_shmem_ctx_uint16_iget, 355, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_iget, probe_shmem_ctx_uint16_iget, guest_shmem_ctx_uint16_iget, 355, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 355, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3193,7 +3193,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source:
 pub unsafe extern "C" fn pshmem_ctx_uint32_iget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(356, imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget)
 }
-routine!(imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget, guest_shmem_ctx_uint32_iget, 356, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_iget, probe_shmem_ctx_uint32_iget, guest_shmem_ctx_uint32_iget, 356, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 356, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3203,7 +3203,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source:
 pub unsafe extern "C" fn pshmem_ctx_uint64_iget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(357, imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget)
 }
-routine!(imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget, guest_shmem_ctx_uint64_iget, 357, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_iget, probe_shmem_ctx_uint64_iget, guest_shmem_ctx_uint64_iget, 357, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 357, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3213,7 +3213,7 @@ pub unsafe extern "C" fn shmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source:
 pub unsafe extern "C" fn pshmem_ctx_size_iget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(358, imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget)
 }
-routine!(imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget, guest_shmem_ctx_size_iget, 358, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_iget, probe_shmem_ctx_size_iget, guest_shmem_ctx_size_iget, 358, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 358, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3223,7 +3223,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, sour
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_iget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(359, imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget)
 }
-routine!(imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget, guest_shmem_ctx_ptrdiff_iget, 359, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget, guest_shmem_ctx_ptrdiff_iget, 359, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 359, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3283,7 +3283,7 @@ pub unsafe extern "C" fn shmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *c
 pub unsafe extern "C" fn pshmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(365, imp_shmem_ctx_iget8, probe_shmem_ctx_iget8)
 }
-routine!(imp_shmem_ctx_iget8, probe_shmem_ctx_iget8, guest_shmem_ctx_iget8, 365, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iget8, probe_shmem_ctx_iget8, guest_shmem_ctx_iget8, 365, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 365, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3293,7 +3293,7 @@ pub unsafe extern "C" fn shmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(366, imp_shmem_ctx_iget16, probe_shmem_ctx_iget16)
 }
-routine!(imp_shmem_ctx_iget16, probe_shmem_ctx_iget16, guest_shmem_ctx_iget16, 366, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iget16, probe_shmem_ctx_iget16, guest_shmem_ctx_iget16, 366, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 366, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3303,7 +3303,7 @@ pub unsafe extern "C" fn shmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(367, imp_shmem_ctx_iget32, probe_shmem_ctx_iget32)
 }
-routine!(imp_shmem_ctx_iget32, probe_shmem_ctx_iget32, guest_shmem_ctx_iget32, 367, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iget32, probe_shmem_ctx_iget32, guest_shmem_ctx_iget32, 367, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 367, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3313,7 +3313,7 @@ pub unsafe extern "C" fn shmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_iget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(368, imp_shmem_ctx_iget64, probe_shmem_ctx_iget64)
 }
-routine!(imp_shmem_ctx_iget64, probe_shmem_ctx_iget64, guest_shmem_ctx_iget64, 368, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iget64, probe_shmem_ctx_iget64, guest_shmem_ctx_iget64, 368, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 368, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3323,7 +3323,7 @@ pub unsafe extern "C" fn shmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_iget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
     strong!(369, imp_shmem_ctx_iget128, probe_shmem_ctx_iget128)
 }
-routine!(imp_shmem_ctx_iget128, probe_shmem_ctx_iget128, guest_shmem_ctx_iget128, 369, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_iget128, probe_shmem_ctx_iget128, guest_shmem_ctx_iget128, 369, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [on(ctx, 369, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3573,7 +3573,7 @@ pub unsafe extern "C" fn shmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source:
 pub unsafe extern "C" fn pshmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(394, imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput)
 }
-routine!(imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput, guest_shmem_ctx_float_ibput, 394, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_ibput, probe_shmem_ctx_float_ibput, guest_shmem_ctx_float_ibput, 394, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 394, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3583,7 +3583,7 @@ pub unsafe extern "C" fn shmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source
 pub unsafe extern "C" fn pshmem_ctx_double_ibput(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(395, imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput)
 }
-routine!(imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput, guest_shmem_ctx_double_ibput, 395, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_ibput, probe_shmem_ctx_double_ibput, guest_shmem_ctx_double_ibput, 395, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 395, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3593,7 +3593,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDou
 pub unsafe extern "C" fn pshmem_ctx_longdouble_ibput(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(396, imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput)
 }
-routine!(imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput, guest_shmem_ctx_longdouble_ibput, 396, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_ibput, probe_shmem_ctx_longdouble_ibput, guest_shmem_ctx_longdouble_ibput, 396, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 396, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3603,7 +3603,7 @@ pub unsafe extern "C" fn shmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, sourc
 pub unsafe extern "C" fn pshmem_ctx_char_ibput(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(397, imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput)
 }
-routine!(imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput, guest_shmem_ctx_char_ibput, 397, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_ibput, probe_shmem_ctx_char_ibput, guest_shmem_ctx_char_ibput, 397, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 397, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3613,7 +3613,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, sou
 pub unsafe extern "C" fn pshmem_ctx_schar_ibput(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(398, imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput)
 }
-routine!(imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput, guest_shmem_ctx_schar_ibput, 398, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_ibput, probe_shmem_ctx_schar_ibput, guest_shmem_ctx_schar_ibput, 398, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 398, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3623,7 +3623,7 @@ pub unsafe extern "C" fn shmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, sou
 pub unsafe extern "C" fn pshmem_ctx_short_ibput(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(399, imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput)
 }
-routine!(imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput, guest_shmem_ctx_short_ibput, 399, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_ibput, probe_shmem_ctx_short_ibput, guest_shmem_ctx_short_ibput, 399, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 399, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3633,7 +3633,7 @@ pub unsafe extern "C" fn shmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source:
 pub unsafe extern "C" fn pshmem_ctx_int_ibput(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(400, imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput)
 }
-routine!(imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput, guest_shmem_ctx_int_ibput, 400, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_ibput, probe_shmem_ctx_int_ibput, guest_shmem_ctx_int_ibput, 400, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 400, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3643,7 +3643,7 @@ pub unsafe extern "C" fn shmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, sourc
 pub unsafe extern "C" fn pshmem_ctx_long_ibput(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(401, imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput)
 }
-routine!(imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput, guest_shmem_ctx_long_ibput, 401, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_ibput, probe_shmem_ctx_long_ibput, guest_shmem_ctx_long_ibput, 401, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 401, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3653,7 +3653,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlon
 pub unsafe extern "C" fn pshmem_ctx_longlong_ibput(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(402, imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput)
 }
-routine!(imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput, guest_shmem_ctx_longlong_ibput, 402, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_ibput, probe_shmem_ctx_longlong_ibput, guest_shmem_ctx_longlong_ibput, 402, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 402, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3663,7 +3663,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, sou
 pub unsafe extern "C" fn pshmem_ctx_uchar_ibput(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(403, imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput)
 }
-routine!(imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput, guest_shmem_ctx_uchar_ibput, 403, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_ibput, probe_shmem_ctx_uchar_ibput, guest_shmem_ctx_uchar_ibput, 403, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 403, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3673,7 +3673,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, s
 pub unsafe extern "C" fn pshmem_ctx_ushort_ibput(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(404, imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput)
 }
-routine!(imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput, guest_shmem_ctx_ushort_ibput, 404, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_ibput, probe_shmem_ctx_ushort_ibput, guest_shmem_ctx_ushort_ibput, 404, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 404, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3683,7 +3683,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, sourc
 pub unsafe extern "C" fn pshmem_ctx_uint_ibput(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(405, imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput)
 }
-routine!(imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput, guest_shmem_ctx_uint_ibput, 405, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_ibput, probe_shmem_ctx_uint_ibput, guest_shmem_ctx_uint_ibput, 405, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 405, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3693,7 +3693,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, sou
 pub unsafe extern "C" fn pshmem_ctx_ulong_ibput(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(406, imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput)
 }
-routine!(imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput, guest_shmem_ctx_ulong_ibput, 406, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_ibput, probe_shmem_ctx_ulong_ibput, guest_shmem_ctx_ulong_ibput, 406, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 406, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3703,7 +3703,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulongl
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_ibput(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(407, imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput)
 }
-routine!(imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput, guest_shmem_ctx_ulonglong_ibput, 407, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_ibput, probe_shmem_ctx_ulonglong_ibput, guest_shmem_ctx_ulonglong_ibput, 407, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 407, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3713,7 +3713,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *
 pub unsafe extern "C" fn pshmem_ctx_int8_ibput(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(408, imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput)
 }
-routine!(imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput, guest_shmem_ctx_int8_ibput, 408, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_ibput, probe_shmem_ctx_int8_ibput, guest_shmem_ctx_int8_ibput, 408, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 408, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3723,7 +3723,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source:
 pub unsafe extern "C" fn pshmem_ctx_int16_ibput(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(409, imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput)
 }
-routine!(imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput, guest_shmem_ctx_int16_ibput, 409, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_ibput, probe_shmem_ctx_int16_ibput, guest_shmem_ctx_int16_ibput, 409, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 409, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3733,7 +3733,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source:
 pub unsafe extern "C" fn pshmem_ctx_int32_ibput(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(410, imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput)
 }
-routine!(imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput, guest_shmem_ctx_int32_ibput, 410, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_ibput, probe_shmem_ctx_int32_ibput, guest_shmem_ctx_int32_ibput, 410, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 410, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3743,7 +3743,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source:
 pub unsafe extern "C" fn pshmem_ctx_int64_ibput(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(411, imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput)
 }
-routine!(imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput, guest_shmem_ctx_int64_ibput, 411, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_ibput, probe_shmem_ctx_int64_ibput, guest_shmem_ctx_int64_ibput, 411, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 411, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3753,7 +3753,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint8_ibput(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(412, imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput)
 }
-routine!(imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput, guest_shmem_ctx_uint8_ibput, 412, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_ibput, probe_shmem_ctx_uint8_ibput, guest_shmem_ctx_uint8_ibput, 412, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 412, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3763,7 +3763,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source
 pub unsafe extern "C" fn pshmem_ctx_uint16_ibput(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(413, imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput)
 }
-routine!(imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput, guest_shmem_ctx_uint16_ibput, 413, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_ibput, probe_shmem_ctx_uint16_ibput, guest_shmem_ctx_uint16_ibput, 413, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 413, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3773,7 +3773,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source
 pub unsafe extern "C" fn pshmem_ctx_uint32_ibput(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(414, imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput)
 }
-routine!(imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput, guest_shmem_ctx_uint32_ibput, 414, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_ibput, probe_shmem_ctx_uint32_ibput, guest_shmem_ctx_uint32_ibput, 414, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 414, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3783,7 +3783,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source
 pub unsafe extern "C" fn pshmem_ctx_uint64_ibput(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(415, imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput)
 }
-routine!(imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput, guest_shmem_ctx_uint64_ibput, 415, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_ibput, probe_shmem_ctx_uint64_ibput, guest_shmem_ctx_uint64_ibput, 415, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 415, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3793,7 +3793,7 @@ pub unsafe extern "C" fn shmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source
 pub unsafe extern "C" fn pshmem_ctx_size_ibput(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(416, imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput)
 }
-routine!(imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput, guest_shmem_ctx_size_ibput, 416, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_ibput, probe_shmem_ctx_size_ibput, guest_shmem_ctx_size_ibput, 416, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 416, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3803,7 +3803,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, sou
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_ibput(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(417, imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput)
 }
-routine!(imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput, guest_shmem_ctx_ptrdiff_ibput, 417, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput, guest_shmem_ctx_ptrdiff_ibput, 417, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 417, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3863,7 +3863,7 @@ pub unsafe extern "C" fn shmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(423, imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8)
 }
-routine!(imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8, guest_shmem_ctx_ibput8, 423, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibput8, probe_shmem_ctx_ibput8, guest_shmem_ctx_ibput8, 423, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 423, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3873,7 +3873,7 @@ pub unsafe extern "C" fn shmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibput16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(424, imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16)
 }
-routine!(imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16, guest_shmem_ctx_ibput16, 424, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibput16, probe_shmem_ctx_ibput16, guest_shmem_ctx_ibput16, 424, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 424, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3883,7 +3883,7 @@ pub unsafe extern "C" fn shmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibput32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(425, imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32)
 }
-routine!(imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32, guest_shmem_ctx_ibput32, 425, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibput32, probe_shmem_ctx_ibput32, guest_shmem_ctx_ibput32, 425, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 425, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3893,7 +3893,7 @@ pub unsafe extern "C" fn shmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibput64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(426, imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64)
 }
-routine!(imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64, guest_shmem_ctx_ibput64, 426, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibput64, probe_shmem_ctx_ibput64, guest_shmem_ctx_ibput64, 426, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 426, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3903,7 +3903,7 @@ pub unsafe extern "C" fn shmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source:
 pub unsafe extern "C" fn pshmem_ctx_ibput128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(427, imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128)
 }
-routine!(imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128, guest_shmem_ctx_ibput128, 427, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128, guest_shmem_ctx_ibput128, 427, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 427, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4153,7 +4153,7 @@ pub unsafe extern "C" fn shmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source:
 pub unsafe extern "C" fn pshmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(452, imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget)
 }
-routine!(imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget, guest_shmem_ctx_float_ibget, 452, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_ibget, probe_shmem_ctx_float_ibget, guest_shmem_ctx_float_ibget, 452, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 452, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4163,7 +4163,7 @@ pub unsafe extern "C" fn shmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source
 pub unsafe extern "C" fn pshmem_ctx_double_ibget(ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(453, imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget)
 }
-routine!(imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget, guest_shmem_ctx_double_ibget, 453, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_ibget, probe_shmem_ctx_double_ibget, guest_shmem_ctx_double_ibget, 453, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 453, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4173,7 +4173,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDou
 pub unsafe extern "C" fn pshmem_ctx_longdouble_ibget(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(454, imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget)
 }
-routine!(imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget, guest_shmem_ctx_longdouble_ibget, 454, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_ibget, probe_shmem_ctx_longdouble_ibget, guest_shmem_ctx_longdouble_ibget, 454, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 454, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4183,7 +4183,7 @@ pub unsafe extern "C" fn shmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, sourc
 pub unsafe extern "C" fn pshmem_ctx_char_ibget(ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(455, imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget)
 }
-routine!(imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget, guest_shmem_ctx_char_ibget, 455, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_ibget, probe_shmem_ctx_char_ibget, guest_shmem_ctx_char_ibget, 455, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 455, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4193,7 +4193,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, sou
 pub unsafe extern "C" fn pshmem_ctx_schar_ibget(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(456, imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget)
 }
-routine!(imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget, guest_shmem_ctx_schar_ibget, 456, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_ibget, probe_shmem_ctx_schar_ibget, guest_shmem_ctx_schar_ibget, 456, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 456, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4203,7 +4203,7 @@ pub unsafe extern "C" fn shmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, sou
 pub unsafe extern "C" fn pshmem_ctx_short_ibget(ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(457, imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget)
 }
-routine!(imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget, guest_shmem_ctx_short_ibget, 457, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_ibget, probe_shmem_ctx_short_ibget, guest_shmem_ctx_short_ibget, 457, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 457, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4213,7 +4213,7 @@ pub unsafe extern "C" fn shmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source:
 pub unsafe extern "C" fn pshmem_ctx_int_ibget(ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(458, imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget)
 }
-routine!(imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget, guest_shmem_ctx_int_ibget, 458, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_ibget, probe_shmem_ctx_int_ibget, guest_shmem_ctx_int_ibget, 458, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 458, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4223,7 +4223,7 @@ pub unsafe extern "C" fn shmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, sourc
 pub unsafe extern "C" fn pshmem_ctx_long_ibget(ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(459, imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget)
 }
-routine!(imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget, guest_shmem_ctx_long_ibget, 459, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_ibget, probe_shmem_ctx_long_ibget, guest_shmem_ctx_long_ibget, 459, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 459, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4233,7 +4233,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlon
 pub unsafe extern "C" fn pshmem_ctx_longlong_ibget(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(460, imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget)
 }
-routine!(imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget, guest_shmem_ctx_longlong_ibget, 460, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_ibget, probe_shmem_ctx_longlong_ibget, guest_shmem_ctx_longlong_ibget, 460, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 460, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4243,7 +4243,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, sou
 pub unsafe extern "C" fn pshmem_ctx_uchar_ibget(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(461, imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget)
 }
-routine!(imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget, guest_shmem_ctx_uchar_ibget, 461, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_ibget, probe_shmem_ctx_uchar_ibget, guest_shmem_ctx_uchar_ibget, 461, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 461, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4253,7 +4253,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, s
 pub unsafe extern "C" fn pshmem_ctx_ushort_ibget(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(462, imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget)
 }
-routine!(imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget, guest_shmem_ctx_ushort_ibget, 462, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_ibget, probe_shmem_ctx_ushort_ibget, guest_shmem_ctx_ushort_ibget, 462, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 462, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4263,7 +4263,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, sourc
 pub unsafe extern "C" fn pshmem_ctx_uint_ibget(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(463, imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget)
 }
-routine!(imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget, guest_shmem_ctx_uint_ibget, 463, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_ibget, probe_shmem_ctx_uint_ibget, guest_shmem_ctx_uint_ibget, 463, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 463, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4273,7 +4273,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, sou
 pub unsafe extern "C" fn pshmem_ctx_ulong_ibget(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(464, imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget)
 }
-routine!(imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget, guest_shmem_ctx_ulong_ibget, 464, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_ibget, probe_shmem_ctx_ulong_ibget, guest_shmem_ctx_ulong_ibget, 464, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 464, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4283,7 +4283,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulongl
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_ibget(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(465, imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget)
 }
-routine!(imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget, guest_shmem_ctx_ulonglong_ibget, 465, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_ibget, probe_shmem_ctx_ulonglong_ibget, guest_shmem_ctx_ulonglong_ibget, 465, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 465, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4293,7 +4293,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *
 pub unsafe extern "C" fn pshmem_ctx_int8_ibget(ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(466, imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget)
 }
-routine!(imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget, guest_shmem_ctx_int8_ibget, 466, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_ibget, probe_shmem_ctx_int8_ibget, guest_shmem_ctx_int8_ibget, 466, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 466, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4303,7 +4303,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source:
 pub unsafe extern "C" fn pshmem_ctx_int16_ibget(ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(467, imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget)
 }
-routine!(imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget, guest_shmem_ctx_int16_ibget, 467, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_ibget, probe_shmem_ctx_int16_ibget, guest_shmem_ctx_int16_ibget, 467, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 467, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4313,7 +4313,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source:
 pub unsafe extern "C" fn pshmem_ctx_int32_ibget(ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(468, imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget)
 }
-routine!(imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget, guest_shmem_ctx_int32_ibget, 468, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_ibget, probe_shmem_ctx_int32_ibget, guest_shmem_ctx_int32_ibget, 468, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 468, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4323,7 +4323,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source:
 pub unsafe extern "C" fn pshmem_ctx_int64_ibget(ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(469, imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget)
 }
-routine!(imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget, guest_shmem_ctx_int64_ibget, 469, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_ibget, probe_shmem_ctx_int64_ibget, guest_shmem_ctx_int64_ibget, 469, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 469, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4333,7 +4333,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: 
 pub unsafe extern "C" fn pshmem_ctx_uint8_ibget(ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(470, imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget)
 }
-routine!(imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget, guest_shmem_ctx_uint8_ibget, 470, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_ibget, probe_shmem_ctx_uint8_ibget, guest_shmem_ctx_uint8_ibget, 470, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 470, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4343,7 +4343,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source
 pub unsafe extern "C" fn pshmem_ctx_uint16_ibget(ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(471, imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget)
 }
-routine!(imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget, guest_shmem_ctx_uint16_ibget, 471, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_ibget, probe_shmem_ctx_uint16_ibget, guest_shmem_ctx_uint16_ibget, 471, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 471, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4353,7 +4353,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source
 pub unsafe extern "C" fn pshmem_ctx_uint32_ibget(ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(472, imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget)
 }
-routine!(imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget, guest_shmem_ctx_uint32_ibget, 472, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_ibget, probe_shmem_ctx_uint32_ibget, guest_shmem_ctx_uint32_ibget, 472, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 472, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4363,7 +4363,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source
 pub unsafe extern "C" fn pshmem_ctx_uint64_ibget(ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(473, imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget)
 }
-routine!(imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget, guest_shmem_ctx_uint64_ibget, 473, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_ibget, probe_shmem_ctx_uint64_ibget, guest_shmem_ctx_uint64_ibget, 473, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 473, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4373,7 +4373,7 @@ pub unsafe extern "C" fn shmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source
 pub unsafe extern "C" fn pshmem_ctx_size_ibget(ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(474, imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget)
 }
-routine!(imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget, guest_shmem_ctx_size_ibget, 474, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_ibget, probe_shmem_ctx_size_ibget, guest_shmem_ctx_size_ibget, 474, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 474, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4383,7 +4383,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, sou
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_ibget(ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(475, imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget)
 }
-routine!(imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget, guest_shmem_ctx_ptrdiff_ibget, 475, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget, guest_shmem_ctx_ptrdiff_ibget, 475, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 475, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4443,7 +4443,7 @@ pub unsafe extern "C" fn shmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *
 pub unsafe extern "C" fn pshmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(481, imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8)
 }
-routine!(imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8, guest_shmem_ctx_ibget8, 481, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibget8, probe_shmem_ctx_ibget8, guest_shmem_ctx_ibget8, 481, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 481, bsize.wrapping_mul(nblocks).wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4453,7 +4453,7 @@ pub unsafe extern "C" fn shmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibget16(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(482, imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16)
 }
-routine!(imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16, guest_shmem_ctx_ibget16, 482, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibget16, probe_shmem_ctx_ibget16, guest_shmem_ctx_ibget16, 482, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 482, bsize.wrapping_mul(nblocks).wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4463,7 +4463,7 @@ pub unsafe extern "C" fn shmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibget32(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(483, imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32)
 }
-routine!(imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32, guest_shmem_ctx_ibget32, 483, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibget32, probe_shmem_ctx_ibget32, guest_shmem_ctx_ibget32, 483, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 483, bsize.wrapping_mul(nblocks).wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4473,7 +4473,7 @@ pub unsafe extern "C" fn shmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: 
 pub unsafe extern "C" fn pshmem_ctx_ibget64(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(484, imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64)
 }
-routine!(imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64, guest_shmem_ctx_ibget64, 484, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibget64, probe_shmem_ctx_ibget64, guest_shmem_ctx_ibget64, 484, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 484, bsize.wrapping_mul(nblocks).wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4483,4 +4483,4 @@ pub unsafe extern "C" fn shmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source:
 pub unsafe extern "C" fn pshmem_ctx_ibget128(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
     strong!(485, imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128)
 }
-routine!(imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128, guest_shmem_ctx_ibget128, 485, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ibget128, probe_shmem_ctx_ibget128, guest_shmem_ctx_ibget128, 485, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [on(ctx, 485, bsize.wrapping_mul(nblocks).wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, ctx, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(ctx), 0]);

@@ -252,7 +252,7 @@ pub unsafe extern "C" fn shmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, sourc
 pub unsafe extern "C" fn pshmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
     strong!(510, imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi)
 }
-routine!(imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi, guest_shmem_ctx_float_put_nbi, 510, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_put_nbi, probe_shmem_ctx_float_put_nbi, guest_shmem_ctx_float_put_nbi, 510, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 510, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn shmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, sour
 pub unsafe extern "C" fn pshmem_ctx_double_put_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
     strong!(511, imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi)
 }
-routine!(imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi, guest_shmem_ctx_double_put_nbi, 511, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_put_nbi, probe_shmem_ctx_double_put_nbi, guest_shmem_ctx_double_put_nbi, 511, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 511, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongD
 pub unsafe extern "C" fn pshmem_ctx_longdouble_put_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
     strong!(512, imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi)
 }
-routine!(imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi, guest_shmem_ctx_longdouble_put_nbi, 512, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_put_nbi, probe_shmem_ctx_longdouble_put_nbi, guest_shmem_ctx_longdouble_put_nbi, 512, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 512, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn shmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, sou
 pub unsafe extern "C" fn pshmem_ctx_char_put_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
     strong!(513, imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi)
 }
-routine!(imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi, guest_shmem_ctx_char_put_nbi, 513, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_put_nbi, probe_shmem_ctx_char_put_nbi, guest_shmem_ctx_char_put_nbi, 513, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 513, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, s
 pub unsafe extern "C" fn pshmem_ctx_schar_put_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
     strong!(514, imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi)
 }
-routine!(imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi, guest_shmem_ctx_schar_put_nbi, 514, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_put_nbi, probe_shmem_ctx_schar_put_nbi, guest_shmem_ctx_schar_put_nbi, 514, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 514, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn shmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, s
 pub unsafe extern "C" fn pshmem_ctx_short_put_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
     strong!(515, imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi)
 }
-routine!(imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi, guest_shmem_ctx_short_put_nbi, 515, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_put_nbi, probe_shmem_ctx_short_put_nbi, guest_shmem_ctx_short_put_nbi, 515, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 515, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn shmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, sourc
 pub unsafe extern "C" fn pshmem_ctx_int_put_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
     strong!(516, imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi)
 }
-routine!(imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi, guest_shmem_ctx_int_put_nbi, 516, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_put_nbi, probe_shmem_ctx_int_put_nbi, guest_shmem_ctx_int_put_nbi, 516, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 516, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn shmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, sou
 pub unsafe extern "C" fn pshmem_ctx_long_put_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
     strong!(517, imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi)
 }
-routine!(imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi, guest_shmem_ctx_long_put_nbi, 517, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_put_nbi, probe_shmem_ctx_long_put_nbi, guest_shmem_ctx_long_put_nbi, 517, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 517, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longl
 pub unsafe extern "C" fn pshmem_ctx_longlong_put_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
     strong!(518, imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi)
 }
-routine!(imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi, guest_shmem_ctx_longlong_put_nbi, 518, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_put_nbi, probe_shmem_ctx_longlong_put_nbi, guest_shmem_ctx_longlong_put_nbi, 518, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 518, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, s
 pub unsafe extern "C" fn pshmem_ctx_uchar_put_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
     strong!(519, imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi)
 }
-routine!(imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi, guest_shmem_ctx_uchar_put_nbi, 519, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_put_nbi, probe_shmem_ctx_uchar_put_nbi, guest_shmem_ctx_uchar_put_nbi, 519, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 519, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort,
 pub unsafe extern "C" fn pshmem_ctx_ushort_put_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
     strong!(520, imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi)
 }
-routine!(imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi, guest_shmem_ctx_ushort_put_nbi, 520, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_put_nbi, probe_shmem_ctx_ushort_put_nbi, guest_shmem_ctx_ushort_put_nbi, 520, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 520, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, sou
 pub unsafe extern "C" fn pshmem_ctx_uint_put_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
     strong!(521, imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi)
 }
-routine!(imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi, guest_shmem_ctx_uint_put_nbi, 521, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_put_nbi, probe_shmem_ctx_uint_put_nbi, guest_shmem_ctx_uint_put_nbi, 521, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 521, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, s
 pub unsafe extern "C" fn pshmem_ctx_ulong_put_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
     strong!(522, imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi)
 }
-routine!(imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi, guest_shmem_ctx_ulong_put_nbi, 522, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_put_nbi, probe_shmem_ctx_ulong_put_nbi, guest_shmem_ctx_ulong_put_nbi, 522, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 522, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulon
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
     strong!(523, imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi)
 }
-routine!(imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi, guest_shmem_ctx_ulonglong_put_nbi, 523, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_put_nbi, probe_shmem_ctx_ulonglong_put_nbi, guest_shmem_ctx_ulonglong_put_nbi, 523, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 523, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
@@ -392,7 +392,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source:
 pub unsafe extern "C" fn pshmem_ctx_int8_put_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
     strong!(524, imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi)
 }
-routine!(imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi, guest_shmem_ctx_int8_put_nbi, 524, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_put_nbi, probe_shmem_ctx_int8_put_nbi, guest_shmem_ctx_int8_put_nbi, 524, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 524, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, sourc
 pub unsafe extern "C" fn pshmem_ctx_int16_put_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
     strong!(525, imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi)
 }
-routine!(imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi, guest_shmem_ctx_int16_put_nbi, 525, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_put_nbi, probe_shmem_ctx_int16_put_nbi, guest_shmem_ctx_int16_put_nbi, 525, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 525, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, sourc
 pub unsafe extern "C" fn pshmem_ctx_int32_put_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
     strong!(526, imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi)
 }
-routine!(imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi, guest_shmem_ctx_int32_put_nbi, 526, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_put_nbi, probe_shmem_ctx_int32_put_nbi, guest_shmem_ctx_int32_put_nbi, 526, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 526, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, sourc
 pub unsafe extern "C" fn pshmem_ctx_int64_put_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
     strong!(527, imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi)
 }
-routine!(imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi, guest_shmem_ctx_int64_put_nbi, 527, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_put_nbi, probe_shmem_ctx_int64_put_nbi, guest_shmem_ctx_int64_put_nbi, 527, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 527, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
@@ -432,7 +432,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source
 pub unsafe extern "C" fn pshmem_ctx_uint8_put_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
     strong!(528, imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi)
 }
-routine!(imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi, guest_shmem_ctx_uint8_put_nbi, 528, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_put_nbi, probe_shmem_ctx_uint8_put_nbi, guest_shmem_ctx_uint8_put_nbi, 528, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 528, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
@@ -442,7 +442,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, sour
 pub unsafe extern "C" fn pshmem_ctx_uint16_put_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
     strong!(529, imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi)
 }
-routine!(imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi, guest_shmem_ctx_uint16_put_nbi, 529, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_put_nbi, probe_shmem_ctx_uint16_put_nbi, guest_shmem_ctx_uint16_put_nbi, 529, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 529, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
@@ -452,7 +452,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, sour
 pub unsafe extern "C" fn pshmem_ctx_uint32_put_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
     strong!(530, imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi)
 }
-routine!(imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi, guest_shmem_ctx_uint32_put_nbi, 530, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_put_nbi, probe_shmem_ctx_uint32_put_nbi, guest_shmem_ctx_uint32_put_nbi, 530, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 530, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, sour
 pub unsafe extern "C" fn pshmem_ctx_uint64_put_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
     strong!(531, imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi)
 }
-routine!(imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi, guest_shmem_ctx_uint64_put_nbi, 531, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_put_nbi, probe_shmem_ctx_uint64_put_nbi, guest_shmem_ctx_uint64_put_nbi, 531, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 531, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn shmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, sour
 pub unsafe extern "C" fn pshmem_ctx_size_put_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
     strong!(532, imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi)
 }
-routine!(imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi, guest_shmem_ctx_size_put_nbi, 532, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_put_nbi, probe_shmem_ctx_size_put_nbi, guest_shmem_ctx_size_put_nbi, 532, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 532, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
@@ -482,7 +482,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, s
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
     strong!(533, imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi)
 }
-routine!(imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi, guest_shmem_ctx_ptrdiff_put_nbi, 533, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi, guest_shmem_ctx_ptrdiff_put_nbi, 533, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 533, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -542,7 +542,7 @@ pub unsafe extern "C" fn shmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source:
 pub unsafe extern "C" fn pshmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(539, imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi)
 }
-routine!(imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi, guest_shmem_ctx_put8_nbi, 539, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put8_nbi, probe_shmem_ctx_put8_nbi, guest_shmem_ctx_put8_nbi, 539, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 539, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -552,7 +552,7 @@ pub unsafe extern "C" fn shmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_put16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(540, imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi)
 }
-routine!(imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi, guest_shmem_ctx_put16_nbi, 540, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put16_nbi, probe_shmem_ctx_put16_nbi, guest_shmem_ctx_put16_nbi, 540, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 540, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -562,7 +562,7 @@ pub unsafe extern "C" fn shmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_put32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(541, imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi)
 }
-routine!(imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi, guest_shmem_ctx_put32_nbi, 541, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put32_nbi, probe_shmem_ctx_put32_nbi, guest_shmem_ctx_put32_nbi, 541, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 541, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -572,7 +572,7 @@ pub unsafe extern "C" fn shmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_put64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(542, imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi)
 }
-routine!(imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi, guest_shmem_ctx_put64_nbi, 542, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put64_nbi, probe_shmem_ctx_put64_nbi, guest_shmem_ctx_put64_nbi, 542, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 542, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -582,7 +582,7 @@ pub unsafe extern "C" fn shmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, sourc
 pub unsafe extern "C" fn pshmem_ctx_put128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(543, imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi)
 }
-routine!(imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi, guest_shmem_ctx_put128_nbi, 543, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi, guest_shmem_ctx_put128_nbi, 543, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 543, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_putmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -602,7 +602,7 @@ pub unsafe extern "C" fn shmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, sourc
 pub unsafe extern "C" fn pshmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(545, imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi)
 }
-routine!(imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi, guest_shmem_ctx_putmem_nbi, 545, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi, guest_shmem_ctx_putmem_nbi, 545, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 545, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -852,7 +852,7 @@ pub unsafe extern "C" fn shmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, sourc
 pub unsafe extern "C" fn pshmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
     strong!(570, imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi)
 }
-routine!(imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi, guest_shmem_ctx_float_get_nbi, 570, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_get_nbi, probe_shmem_ctx_float_get_nbi, guest_shmem_ctx_float_get_nbi, 570, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [on(ctx, 570, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
@@ -862,7 +862,7 @@ pub unsafe extern "C" fn shmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, sour
 pub unsafe extern "C" fn pshmem_ctx_double_get_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
     strong!(571, imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi)
 }
-routine!(imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi, guest_shmem_ctx_double_get_nbi, 571, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_get_nbi, probe_shmem_ctx_double_get_nbi, guest_shmem_ctx_double_get_nbi, 571, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [on(ctx, 571, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
@@ -872,7 +872,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongD
 pub unsafe extern "C" fn pshmem_ctx_longdouble_get_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
     strong!(572, imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi)
 }
-routine!(imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi, guest_shmem_ctx_longdouble_get_nbi, 572, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_get_nbi, probe_shmem_ctx_longdouble_get_nbi, guest_shmem_ctx_longdouble_get_nbi, 572, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [on(ctx, 572, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
@@ -882,7 +882,7 @@ pub unsafe extern "C" fn shmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, sou
 pub unsafe extern "C" fn pshmem_ctx_char_get_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
     strong!(573, imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi)
 }
-routine!(imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi, guest_shmem_ctx_char_get_nbi, 573, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_get_nbi, probe_shmem_ctx_char_get_nbi, guest_shmem_ctx_char_get_nbi, 573, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [on(ctx, 573, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
@@ -892,7 +892,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, s
 pub unsafe extern "C" fn pshmem_ctx_schar_get_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
     strong!(574, imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi)
 }
-routine!(imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi, guest_shmem_ctx_schar_get_nbi, 574, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_get_nbi, probe_shmem_ctx_schar_get_nbi, guest_shmem_ctx_schar_get_nbi, 574, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [on(ctx, 574, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
@@ -902,7 +902,7 @@ pub unsafe extern "C" fn shmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, s
 pub unsafe extern "C" fn pshmem_ctx_short_get_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
     strong!(575, imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi)
 }
-routine!(imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi, guest_shmem_ctx_short_get_nbi, 575, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_get_nbi, probe_shmem_ctx_short_get_nbi, guest_shmem_ctx_short_get_nbi, 575, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [on(ctx, 575, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
@@ -912,7 +912,7 @@ pub unsafe extern "C" fn shmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, sourc
 pub unsafe extern "C" fn pshmem_ctx_int_get_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
     strong!(576, imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi)
 }
-routine!(imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi, guest_shmem_ctx_int_get_nbi, 576, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_get_nbi, probe_shmem_ctx_int_get_nbi, guest_shmem_ctx_int_get_nbi, 576, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [on(ctx, 576, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
@@ -922,7 +922,7 @@ pub unsafe extern "C" fn shmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, sou
 pub unsafe extern "C" fn pshmem_ctx_long_get_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
     strong!(577, imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi)
 }
-routine!(imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi, guest_shmem_ctx_long_get_nbi, 577, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_get_nbi, probe_shmem_ctx_long_get_nbi, guest_shmem_ctx_long_get_nbi, 577, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [on(ctx, 577, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
@@ -932,7 +932,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longl
 pub unsafe extern "C" fn pshmem_ctx_longlong_get_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
     strong!(578, imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi)
 }
-routine!(imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi, guest_shmem_ctx_longlong_get_nbi, 578, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_get_nbi, probe_shmem_ctx_longlong_get_nbi, guest_shmem_ctx_longlong_get_nbi, 578, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [on(ctx, 578, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
@@ -942,7 +942,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, s
 pub unsafe extern "C" fn pshmem_ctx_uchar_get_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
     strong!(579, imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi)
 }
-routine!(imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi, guest_shmem_ctx_uchar_get_nbi, 579, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_get_nbi, probe_shmem_ctx_uchar_get_nbi, guest_shmem_ctx_uchar_get_nbi, 579, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [on(ctx, 579, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
@@ -952,7 +952,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort,
 pub unsafe extern "C" fn pshmem_ctx_ushort_get_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
     strong!(580, imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi)
 }
-routine!(imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi, guest_shmem_ctx_ushort_get_nbi, 580, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_get_nbi, probe_shmem_ctx_ushort_get_nbi, guest_shmem_ctx_ushort_get_nbi, 580, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [on(ctx, 580, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
@@ -962,7 +962,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, sou
 pub unsafe extern "C" fn pshmem_ctx_uint_get_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
     strong!(581, imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi)
 }
-routine!(imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi, guest_shmem_ctx_uint_get_nbi, 581, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_get_nbi, probe_shmem_ctx_uint_get_nbi, guest_shmem_ctx_uint_get_nbi, 581, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [on(ctx, 581, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
@@ -972,7 +972,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, s
 pub unsafe extern "C" fn pshmem_ctx_ulong_get_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
     strong!(582, imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi)
 }
-routine!(imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi, guest_shmem_ctx_ulong_get_nbi, 582, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_get_nbi, probe_shmem_ctx_ulong_get_nbi, guest_shmem_ctx_ulong_get_nbi, 582, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [on(ctx, 582, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
@@ -982,7 +982,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulon
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_get_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
     strong!(583, imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi)
 }
-routine!(imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi, guest_shmem_ctx_ulonglong_get_nbi, 583, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_get_nbi, probe_shmem_ctx_ulonglong_get_nbi, guest_shmem_ctx_ulonglong_get_nbi, 583, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [on(ctx, 583, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
@@ -992,7 +992,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source:
 pub unsafe extern "C" fn pshmem_ctx_int8_get_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
     strong!(584, imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi)
 }
-routine!(imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi, guest_shmem_ctx_int8_get_nbi, 584, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_get_nbi, probe_shmem_ctx_int8_get_nbi, guest_shmem_ctx_int8_get_nbi, 584, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [on(ctx, 584, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
@@ -1002,7 +1002,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, sourc
 pub unsafe extern "C" fn pshmem_ctx_int16_get_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
     strong!(585, imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi)
 }
-routine!(imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi, guest_shmem_ctx_int16_get_nbi, 585, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_get_nbi, probe_shmem_ctx_int16_get_nbi, guest_shmem_ctx_int16_get_nbi, 585, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [on(ctx, 585, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
@@ -1012,7 +1012,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, sourc
 pub unsafe extern "C" fn pshmem_ctx_int32_get_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
     strong!(586, imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi)
 }
-routine!(imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi, guest_shmem_ctx_int32_get_nbi, 586, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_get_nbi, probe_shmem_ctx_int32_get_nbi, guest_shmem_ctx_int32_get_nbi, 586, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [on(ctx, 586, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
@@ -1022,7 +1022,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, sourc
 pub unsafe extern "C" fn pshmem_ctx_int64_get_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
     strong!(587, imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi)
 }
-routine!(imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi, guest_shmem_ctx_int64_get_nbi, 587, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_get_nbi, probe_shmem_ctx_int64_get_nbi, guest_shmem_ctx_int64_get_nbi, 587, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [on(ctx, 587, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
@@ -1032,7 +1032,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source
 pub unsafe extern "C" fn pshmem_ctx_uint8_get_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
     strong!(588, imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi)
 }
-routine!(imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi, guest_shmem_ctx_uint8_get_nbi, 588, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_get_nbi, probe_shmem_ctx_uint8_get_nbi, guest_shmem_ctx_uint8_get_nbi, 588, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [on(ctx, 588, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
@@ -1042,7 +1042,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, sour
 pub unsafe extern "C" fn pshmem_ctx_uint16_get_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
     strong!(589, imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi)
 }
-routine!(imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi, guest_shmem_ctx_uint16_get_nbi, 589, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_get_nbi, probe_shmem_ctx_uint16_get_nbi, guest_shmem_ctx_uint16_get_nbi, 589, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [on(ctx, 589, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
@@ -1052,7 +1052,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, sour
 pub unsafe extern "C" fn pshmem_ctx_uint32_get_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
     strong!(590, imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi)
 }
-routine!(imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi, guest_shmem_ctx_uint32_get_nbi, 590, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_get_nbi, probe_shmem_ctx_uint32_get_nbi, guest_shmem_ctx_uint32_get_nbi, 590, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [on(ctx, 590, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
@@ -1062,7 +1062,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, sour
 pub unsafe extern "C" fn pshmem_ctx_uint64_get_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
     strong!(591, imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi)
 }
-routine!(imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi, guest_shmem_ctx_uint64_get_nbi, 591, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_get_nbi, probe_shmem_ctx_uint64_get_nbi, guest_shmem_ctx_uint64_get_nbi, 591, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [on(ctx, 591, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
@@ -1072,7 +1072,7 @@ pub unsafe extern "C" fn shmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, sour
 pub unsafe extern "C" fn pshmem_ctx_size_get_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
     strong!(592, imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi)
 }
-routine!(imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi, guest_shmem_ctx_size_get_nbi, 592, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_get_nbi, probe_shmem_ctx_size_get_nbi, guest_shmem_ctx_size_get_nbi, 592, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [on(ctx, 592, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
@@ -1082,7 +1082,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, s
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_get_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
     strong!(593, imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi)
 }
-routine!(imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi, guest_shmem_ctx_ptrdiff_get_nbi, 593, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi, guest_shmem_ctx_ptrdiff_get_nbi, 593, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [on(ctx, 593, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1142,7 +1142,7 @@ pub unsafe extern "C" fn shmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source:
 pub unsafe extern "C" fn pshmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(599, imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi)
 }
-routine!(imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi, guest_shmem_ctx_get8_nbi, 599, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get8_nbi, probe_shmem_ctx_get8_nbi, guest_shmem_ctx_get8_nbi, 599, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 599, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1152,7 +1152,7 @@ pub unsafe extern "C" fn shmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_get16_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(600, imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi)
 }
-routine!(imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi, guest_shmem_ctx_get16_nbi, 600, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get16_nbi, probe_shmem_ctx_get16_nbi, guest_shmem_ctx_get16_nbi, 600, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 600, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1162,7 +1162,7 @@ pub unsafe extern "C" fn shmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_get32_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(601, imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi)
 }
-routine!(imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi, guest_shmem_ctx_get32_nbi, 601, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get32_nbi, probe_shmem_ctx_get32_nbi, guest_shmem_ctx_get32_nbi, 601, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 601, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1172,7 +1172,7 @@ pub unsafe extern "C" fn shmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source
 pub unsafe extern "C" fn pshmem_ctx_get64_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(602, imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi)
 }
-routine!(imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi, guest_shmem_ctx_get64_nbi, 602, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get64_nbi, probe_shmem_ctx_get64_nbi, guest_shmem_ctx_get64_nbi, 602, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 602, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1182,7 +1182,7 @@ pub unsafe extern "C" fn shmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, sourc
 pub unsafe extern "C" fn pshmem_ctx_get128_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(603, imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi)
 }
-routine!(imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi, guest_shmem_ctx_get128_nbi, 603, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi, guest_shmem_ctx_get128_nbi, 603, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 603, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_getmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1202,4 +1202,4 @@ pub unsafe extern "C" fn shmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, sourc
 pub unsafe extern "C" fn pshmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
     strong!(605, imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi)
 }
-routine!(imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi, guest_shmem_ctx_getmem_nbi, 605, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [world_pe(m, ctx, pe), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_getmem_nbi, probe_shmem_ctx_getmem_nbi, guest_shmem_ctx_getmem_nbi, 605, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [on(ctx, 605, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(ctx), 0]);

@@ -252,7 +252,7 @@ pub unsafe extern "C" fn shmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, so
 pub unsafe extern "C" fn pshmem_ctx_float_put_signal(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1118, imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal)
 }
-routine!(imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal, guest_shmem_ctx_float_put_signal, 1118, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_put_signal, probe_shmem_ctx_float_put_signal, guest_shmem_ctx_float_put_signal, 1118, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1118, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -262,7 +262,7 @@ pub unsafe extern "C" fn shmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, s
 pub unsafe extern "C" fn pshmem_ctx_double_put_signal(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1119, imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal)
 }
-routine!(imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal, guest_shmem_ctx_double_put_signal, 1119, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_put_signal, probe_shmem_ctx_double_put_signal, guest_shmem_ctx_double_put_signal, 1119, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1119, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -272,7 +272,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut Lo
 pub unsafe extern "C" fn pshmem_ctx_longdouble_put_signal(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1120, imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal)
 }
-routine!(imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal, guest_shmem_ctx_longdouble_put_signal, 1120, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_put_signal, probe_shmem_ctx_longdouble_put_signal, guest_shmem_ctx_longdouble_put_signal, 1120, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1120, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -282,7 +282,7 @@ pub unsafe extern "C" fn shmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, 
 pub unsafe extern "C" fn pshmem_ctx_char_put_signal(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1121, imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal)
 }
-routine!(imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal, guest_shmem_ctx_char_put_signal, 1121, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_put_signal, probe_shmem_ctx_char_put_signal, guest_shmem_ctx_char_put_signal, 1121, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1121, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar
 pub unsafe extern "C" fn pshmem_ctx_schar_put_signal(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1122, imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal)
 }
-routine!(imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal, guest_shmem_ctx_schar_put_signal, 1122, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_put_signal, probe_shmem_ctx_schar_put_signal, guest_shmem_ctx_schar_put_signal, 1122, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1122, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn shmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short
 pub unsafe extern "C" fn pshmem_ctx_short_put_signal(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1123, imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal)
 }
-routine!(imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal, guest_shmem_ctx_short_put_signal, 1123, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_put_signal, probe_shmem_ctx_short_put_signal, guest_shmem_ctx_short_put_signal, 1123, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1123, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -312,7 +312,7 @@ pub unsafe extern "C" fn shmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, so
 pub unsafe extern "C" fn pshmem_ctx_int_put_signal(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1124, imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal)
 }
-routine!(imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal, guest_shmem_ctx_int_put_signal, 1124, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_put_signal, probe_shmem_ctx_int_put_signal, guest_shmem_ctx_int_put_signal, 1124, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1124, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -322,7 +322,7 @@ pub unsafe extern "C" fn shmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, 
 pub unsafe extern "C" fn pshmem_ctx_long_put_signal(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1125, imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal)
 }
-routine!(imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal, guest_shmem_ctx_long_put_signal, 1125, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_put_signal, probe_shmem_ctx_long_put_signal, guest_shmem_ctx_long_put_signal, 1125, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1125, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -332,7 +332,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_lo
 pub unsafe extern "C" fn pshmem_ctx_longlong_put_signal(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1126, imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal)
 }
-routine!(imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal, guest_shmem_ctx_longlong_put_signal, 1126, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_put_signal, probe_shmem_ctx_longlong_put_signal, guest_shmem_ctx_longlong_put_signal, 1126, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1126, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -342,7 +342,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar
 pub unsafe extern "C" fn pshmem_ctx_uchar_put_signal(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1127, imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal)
 }
-routine!(imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal, guest_shmem_ctx_uchar_put_signal, 1127, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_put_signal, probe_shmem_ctx_uchar_put_signal, guest_shmem_ctx_uchar_put_signal, 1127, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1127, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_usho
 pub unsafe extern "C" fn pshmem_ctx_ushort_put_signal(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1128, imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal)
 }
-routine!(imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal, guest_shmem_ctx_ushort_put_signal, 1128, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_put_signal, probe_shmem_ctx_ushort_put_signal, guest_shmem_ctx_ushort_put_signal, 1128, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1128, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -362,7 +362,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, 
 pub unsafe extern "C" fn pshmem_ctx_uint_put_signal(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1129, imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal)
 }
-routine!(imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal, guest_shmem_ctx_uint_put_signal, 1129, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_put_signal, probe_shmem_ctx_uint_put_signal, guest_shmem_ctx_uint_put_signal, 1129, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1129, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -372,7 +372,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong
 pub unsafe extern "C" fn pshmem_ctx_ulong_put_signal(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1130, imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal)
 }
-routine!(imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal, guest_shmem_ctx_ulong_put_signal, 1130, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_put_signal, probe_shmem_ctx_ulong_put_signal, guest_shmem_ctx_ulong_put_signal, 1130, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1130, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -382,7 +382,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_u
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_signal(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1131, imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal)
 }
-routine!(imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal, guest_shmem_ctx_ulonglong_put_signal, 1131, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_put_signal, probe_shmem_ctx_ulonglong_put_signal, guest_shmem_ctx_ulonglong_put_signal, 1131, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1131, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -392,7 +392,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, sour
 pub unsafe extern "C" fn pshmem_ctx_int8_put_signal(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1132, imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal)
 }
-routine!(imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal, guest_shmem_ctx_int8_put_signal, 1132, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_put_signal, probe_shmem_ctx_int8_put_signal, guest_shmem_ctx_int8_put_signal, 1132, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1132, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, so
 pub unsafe extern "C" fn pshmem_ctx_int16_put_signal(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1133, imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal)
 }
-routine!(imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal, guest_shmem_ctx_int16_put_signal, 1133, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_put_signal, probe_shmem_ctx_int16_put_signal, guest_shmem_ctx_int16_put_signal, 1133, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1133, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -412,7 +412,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, so
 pub unsafe extern "C" fn pshmem_ctx_int32_put_signal(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1134, imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal)
 }
-routine!(imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal, guest_shmem_ctx_int32_put_signal, 1134, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_put_signal, probe_shmem_ctx_int32_put_signal, guest_shmem_ctx_int32_put_signal, 1134, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1134, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -422,7 +422,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, so
 pub unsafe extern "C" fn pshmem_ctx_int64_put_signal(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1135, imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal)
 }
-routine!(imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal, guest_shmem_ctx_int64_put_signal, 1135, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_put_signal, probe_shmem_ctx_int64_put_signal, guest_shmem_ctx_int64_put_signal, 1135, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1135, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -432,7 +432,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, sou
 pub unsafe extern "C" fn pshmem_ctx_uint8_put_signal(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1136, imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal)
 }
-routine!(imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal, guest_shmem_ctx_uint8_put_signal, 1136, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_put_signal, probe_shmem_ctx_uint8_put_signal, guest_shmem_ctx_uint8_put_signal, 1136, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1136, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -442,7 +442,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, s
 pub unsafe extern "C" fn pshmem_ctx_uint16_put_signal(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1137, imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal)
 }
-routine!(imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal, guest_shmem_ctx_uint16_put_signal, 1137, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_put_signal, probe_shmem_ctx_uint16_put_signal, guest_shmem_ctx_uint16_put_signal, 1137, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1137, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -452,7 +452,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, s
 pub unsafe extern "C" fn pshmem_ctx_uint32_put_signal(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1138, imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal)
 }
-routine!(imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal, guest_shmem_ctx_uint32_put_signal, 1138, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_put_signal, probe_shmem_ctx_uint32_put_signal, guest_shmem_ctx_uint32_put_signal, 1138, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1138, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -462,7 +462,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, s
 pub unsafe extern "C" fn pshmem_ctx_uint64_put_signal(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1139, imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal)
 }
-routine!(imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal, guest_shmem_ctx_uint64_put_signal, 1139, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_put_signal, probe_shmem_ctx_uint64_put_signal, guest_shmem_ctx_uint64_put_signal, 1139, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1139, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -472,7 +472,7 @@ pub unsafe extern "C" fn shmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, s
 pub unsafe extern "C" fn pshmem_ctx_size_put_signal(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1140, imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal)
 }
-routine!(imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal, guest_shmem_ctx_size_put_signal, 1140, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_put_signal, probe_shmem_ctx_size_put_signal, guest_shmem_ctx_size_put_signal, 1140, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1140, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -482,7 +482,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_signal(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1141, imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal)
 }
-routine!(imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal, guest_shmem_ctx_ptrdiff_put_signal, 1141, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_put_signal, probe_shmem_ctx_ptrdiff_put_signal, guest_shmem_ctx_ptrdiff_put_signal, 1141, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1141, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put8_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -542,7 +542,7 @@ pub unsafe extern "C" fn shmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, sour
 pub unsafe extern "C" fn pshmem_ctx_put8_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1147, imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal)
 }
-routine!(imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal, guest_shmem_ctx_put8_signal, 1147, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put8_signal, probe_shmem_ctx_put8_signal, guest_shmem_ctx_put8_signal, 1147, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1147, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put16_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -552,7 +552,7 @@ pub unsafe extern "C" fn shmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, sou
 pub unsafe extern "C" fn pshmem_ctx_put16_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1148, imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal)
 }
-routine!(imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal, guest_shmem_ctx_put16_signal, 1148, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put16_signal, probe_shmem_ctx_put16_signal, guest_shmem_ctx_put16_signal, 1148, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1148, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put32_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -562,7 +562,7 @@ pub unsafe extern "C" fn shmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, sou
 pub unsafe extern "C" fn pshmem_ctx_put32_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1149, imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal)
 }
-routine!(imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal, guest_shmem_ctx_put32_signal, 1149, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put32_signal, probe_shmem_ctx_put32_signal, guest_shmem_ctx_put32_signal, 1149, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1149, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put64_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -572,7 +572,7 @@ pub unsafe extern "C" fn shmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, sou
 pub unsafe extern "C" fn pshmem_ctx_put64_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1150, imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal)
 }
-routine!(imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal, guest_shmem_ctx_put64_signal, 1150, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put64_signal, probe_shmem_ctx_put64_signal, guest_shmem_ctx_put64_signal, 1150, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1150, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put128_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -582,7 +582,7 @@ pub unsafe extern "C" fn shmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, so
 pub unsafe extern "C" fn pshmem_ctx_put128_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1151, imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal)
 }
-routine!(imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal, guest_shmem_ctx_put128_signal, 1151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put128_signal, probe_shmem_ctx_put128_signal, guest_shmem_ctx_put128_signal, 1151, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1151, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_putmem_signal")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem_signal(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -602,7 +602,7 @@ pub unsafe extern "C" fn shmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, so
 pub unsafe extern "C" fn pshmem_ctx_putmem_signal(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1153, imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal)
 }
-routine!(imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal, guest_shmem_ctx_putmem_signal, 1153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_putmem_signal, probe_shmem_ctx_putmem_signal, guest_shmem_ctx_putmem_signal, 1153, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1153, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_put_signal_nbi(dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -852,7 +852,7 @@ pub unsafe extern "C" fn shmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32
 pub unsafe extern "C" fn pshmem_ctx_float_put_signal_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1178, imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi, guest_shmem_ctx_float_put_signal_nbi, 1178, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_float_put_signal_nbi, probe_shmem_ctx_float_put_signal_nbi, guest_shmem_ctx_float_put_signal_nbi, 1178, sized, (ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1178, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_double_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -862,7 +862,7 @@ pub unsafe extern "C" fn shmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f6
 pub unsafe extern "C" fn pshmem_ctx_double_put_signal_nbi(ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1179, imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi, guest_shmem_ctx_double_put_signal_nbi, 1179, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_double_put_signal_nbi, probe_shmem_ctx_double_put_signal_nbi, guest_shmem_ctx_double_put_signal_nbi, 1179, sized, (ctx: Ctx, dest: *mut f64, source: *const f64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1179, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longdouble_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -872,7 +872,7 @@ pub unsafe extern "C" fn shmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mu
 pub unsafe extern "C" fn pshmem_ctx_longdouble_put_signal_nbi(ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1180, imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi, guest_shmem_ctx_longdouble_put_signal_nbi, 1180, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longdouble_put_signal_nbi, probe_shmem_ctx_longdouble_put_signal_nbi, guest_shmem_ctx_longdouble_put_signal_nbi, 1180, sized, (ctx: Ctx, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1180, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_char_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -882,7 +882,7 @@ pub unsafe extern "C" fn shmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_ch
 pub unsafe extern "C" fn pshmem_ctx_char_put_signal_nbi(ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1181, imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi, guest_shmem_ctx_char_put_signal_nbi, 1181, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_char_put_signal_nbi, probe_shmem_ctx_char_put_signal_nbi, guest_shmem_ctx_char_put_signal_nbi, 1181, sized, (ctx: Ctx, dest: *mut c_char, source: *const c_char, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1181, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_schar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -892,7 +892,7 @@ pub unsafe extern "C" fn shmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_s
 pub unsafe extern "C" fn pshmem_ctx_schar_put_signal_nbi(ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1182, imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi, guest_shmem_ctx_schar_put_signal_nbi, 1182, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_schar_put_signal_nbi, probe_shmem_ctx_schar_put_signal_nbi, guest_shmem_ctx_schar_put_signal_nbi, 1182, sized, (ctx: Ctx, dest: *mut c_schar, source: *const c_schar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1182, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_short_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -902,7 +902,7 @@ pub unsafe extern "C" fn shmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_s
 pub unsafe extern "C" fn pshmem_ctx_short_put_signal_nbi(ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1183, imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi, guest_shmem_ctx_short_put_signal_nbi, 1183, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_short_put_signal_nbi, probe_shmem_ctx_short_put_signal_nbi, guest_shmem_ctx_short_put_signal_nbi, 1183, sized, (ctx: Ctx, dest: *mut c_short, source: *const c_short, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1183, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -912,7 +912,7 @@ pub unsafe extern "C" fn shmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int
 pub unsafe extern "C" fn pshmem_ctx_int_put_signal_nbi(ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1184, imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi, guest_shmem_ctx_int_put_signal_nbi, 1184, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int_put_signal_nbi, probe_shmem_ctx_int_put_signal_nbi, guest_shmem_ctx_int_put_signal_nbi, 1184, sized, (ctx: Ctx, dest: *mut c_int, source: *const c_int, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1184, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_long_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -922,7 +922,7 @@ pub unsafe extern "C" fn shmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_lo
 pub unsafe extern "C" fn pshmem_ctx_long_put_signal_nbi(ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1185, imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi, guest_shmem_ctx_long_put_signal_nbi, 1185, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_long_put_signal_nbi, probe_shmem_ctx_long_put_signal_nbi, guest_shmem_ctx_long_put_signal_nbi, 1185, sized, (ctx: Ctx, dest: *mut c_long, source: *const c_long, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1185, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_longlong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -932,7 +932,7 @@ pub unsafe extern "C" fn shmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut 
 pub unsafe extern "C" fn pshmem_ctx_longlong_put_signal_nbi(ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1186, imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi, guest_shmem_ctx_longlong_put_signal_nbi, 1186, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_longlong_put_signal_nbi, probe_shmem_ctx_longlong_put_signal_nbi, guest_shmem_ctx_longlong_put_signal_nbi, 1186, sized, (ctx: Ctx, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1186, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uchar_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -942,7 +942,7 @@ pub unsafe extern "C" fn shmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_u
 pub unsafe extern "C" fn pshmem_ctx_uchar_put_signal_nbi(ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1187, imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi, guest_shmem_ctx_uchar_put_signal_nbi, 1187, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uchar_put_signal_nbi, probe_shmem_ctx_uchar_put_signal_nbi, guest_shmem_ctx_uchar_put_signal_nbi, 1187, sized, (ctx: Ctx, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1187, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ushort_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -952,7 +952,7 @@ pub unsafe extern "C" fn shmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_
 pub unsafe extern "C" fn pshmem_ctx_ushort_put_signal_nbi(ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1188, imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi, guest_shmem_ctx_ushort_put_signal_nbi, 1188, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ushort_put_signal_nbi, probe_shmem_ctx_ushort_put_signal_nbi, guest_shmem_ctx_ushort_put_signal_nbi, 1188, sized, (ctx: Ctx, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1188, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -962,7 +962,7 @@ pub unsafe extern "C" fn shmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_ui
 pub unsafe extern "C" fn pshmem_ctx_uint_put_signal_nbi(ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1189, imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi, guest_shmem_ctx_uint_put_signal_nbi, 1189, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint_put_signal_nbi, probe_shmem_ctx_uint_put_signal_nbi, guest_shmem_ctx_uint_put_signal_nbi, 1189, sized, (ctx: Ctx, dest: *mut c_uint, source: *const c_uint, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1189, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -972,7 +972,7 @@ pub unsafe extern "C" fn shmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_u
 pub unsafe extern "C" fn pshmem_ctx_ulong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1190, imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi, guest_shmem_ctx_ulong_put_signal_nbi, 1190, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulong_put_signal_nbi, probe_shmem_ctx_ulong_put_signal_nbi, guest_shmem_ctx_ulong_put_signal_nbi, 1190, sized, (ctx: Ctx, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1190, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ulonglong_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -982,7 +982,7 @@ pub unsafe extern "C" fn shmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut
 pub unsafe extern "C" fn pshmem_ctx_ulonglong_put_signal_nbi(ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1191, imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi, guest_shmem_ctx_ulonglong_put_signal_nbi, 1191, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ulonglong_put_signal_nbi, probe_shmem_ctx_ulonglong_put_signal_nbi, guest_shmem_ctx_ulonglong_put_signal_nbi, 1191, sized, (ctx: Ctx, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1191, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -992,7 +992,7 @@ pub unsafe extern "C" fn shmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, 
 pub unsafe extern "C" fn pshmem_ctx_int8_put_signal_nbi(ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1192, imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi, guest_shmem_ctx_int8_put_signal_nbi, 1192, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int8_put_signal_nbi, probe_shmem_ctx_int8_put_signal_nbi, guest_shmem_ctx_int8_put_signal_nbi, 1192, sized, (ctx: Ctx, dest: *mut i8, source: *const i8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1192, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1002,7 +1002,7 @@ pub unsafe extern "C" fn shmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16
 pub unsafe extern "C" fn pshmem_ctx_int16_put_signal_nbi(ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1193, imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi, guest_shmem_ctx_int16_put_signal_nbi, 1193, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int16_put_signal_nbi, probe_shmem_ctx_int16_put_signal_nbi, guest_shmem_ctx_int16_put_signal_nbi, 1193, sized, (ctx: Ctx, dest: *mut i16, source: *const i16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1193, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1012,7 +1012,7 @@ pub unsafe extern "C" fn shmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32
 pub unsafe extern "C" fn pshmem_ctx_int32_put_signal_nbi(ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1194, imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi, guest_shmem_ctx_int32_put_signal_nbi, 1194, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int32_put_signal_nbi, probe_shmem_ctx_int32_put_signal_nbi, guest_shmem_ctx_int32_put_signal_nbi, 1194, sized, (ctx: Ctx, dest: *mut i32, source: *const i32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1194, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1022,7 +1022,7 @@ pub unsafe extern "C" fn shmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64
 pub unsafe extern "C" fn pshmem_ctx_int64_put_signal_nbi(ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1195, imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi, guest_shmem_ctx_int64_put_signal_nbi, 1195, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_int64_put_signal_nbi, probe_shmem_ctx_int64_put_signal_nbi, guest_shmem_ctx_int64_put_signal_nbi, 1195, sized, (ctx: Ctx, dest: *mut i64, source: *const i64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1195, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint8_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1032,7 +1032,7 @@ pub unsafe extern "C" fn shmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8,
 pub unsafe extern "C" fn pshmem_ctx_uint8_put_signal_nbi(ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1196, imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi, guest_shmem_ctx_uint8_put_signal_nbi, 1196, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint8_put_signal_nbi, probe_shmem_ctx_uint8_put_signal_nbi, guest_shmem_ctx_uint8_put_signal_nbi, 1196, sized, (ctx: Ctx, dest: *mut u8, source: *const u8, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1196, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint16_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1042,7 +1042,7 @@ pub unsafe extern "C" fn shmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u1
 pub unsafe extern "C" fn pshmem_ctx_uint16_put_signal_nbi(ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1197, imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi, guest_shmem_ctx_uint16_put_signal_nbi, 1197, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint16_put_signal_nbi, probe_shmem_ctx_uint16_put_signal_nbi, guest_shmem_ctx_uint16_put_signal_nbi, 1197, sized, (ctx: Ctx, dest: *mut u16, source: *const u16, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1197, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint32_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1052,7 +1052,7 @@ pub unsafe extern "C" fn shmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u3
 pub unsafe extern "C" fn pshmem_ctx_uint32_put_signal_nbi(ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1198, imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi, guest_shmem_ctx_uint32_put_signal_nbi, 1198, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint32_put_signal_nbi, probe_shmem_ctx_uint32_put_signal_nbi, guest_shmem_ctx_uint32_put_signal_nbi, 1198, sized, (ctx: Ctx, dest: *mut u32, source: *const u32, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1198, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint64_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1062,7 +1062,7 @@ pub unsafe extern "C" fn shmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u6
 pub unsafe extern "C" fn pshmem_ctx_uint64_put_signal_nbi(ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1199, imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi, guest_shmem_ctx_uint64_put_signal_nbi, 1199, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_uint64_put_signal_nbi, probe_shmem_ctx_uint64_put_signal_nbi, guest_shmem_ctx_uint64_put_signal_nbi, 1199, sized, (ctx: Ctx, dest: *mut u64, source: *const u64, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1199, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_size_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1072,7 +1072,7 @@ pub unsafe extern "C" fn shmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usiz
 pub unsafe extern "C" fn pshmem_ctx_size_put_signal_nbi(ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1200, imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi, guest_shmem_ctx_size_put_signal_nbi, 1200, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_size_put_signal_nbi, probe_shmem_ctx_size_put_signal_nbi, guest_shmem_ctx_size_put_signal_nbi, 1200, sized, (ctx: Ctx, dest: *mut usize, source: *const usize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1200, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ptrdiff_put_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1082,7 +1082,7 @@ pub unsafe extern "C" fn shmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut i
 pub unsafe extern "C" fn pshmem_ctx_ptrdiff_put_signal_nbi(ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1201, imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi)
 }
-routine!(imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi, guest_shmem_ctx_ptrdiff_put_signal_nbi, 1201, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_ptrdiff_put_signal_nbi, probe_shmem_ctx_ptrdiff_put_signal_nbi, guest_shmem_ctx_ptrdiff_put_signal_nbi, 1201, sized, (ctx: Ctx, dest: *mut isize, source: *const isize, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1201, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put8_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1142,7 +1142,7 @@ pub unsafe extern "C" fn shmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, 
 pub unsafe extern "C" fn pshmem_ctx_put8_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1207, imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi)
 }
-routine!(imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi, guest_shmem_ctx_put8_signal_nbi, 1207, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put8_signal_nbi, probe_shmem_ctx_put8_signal_nbi, guest_shmem_ctx_put8_signal_nbi, 1207, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1207, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put16_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1152,7 +1152,7 @@ pub unsafe extern "C" fn shmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void,
 pub unsafe extern "C" fn pshmem_ctx_put16_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1208, imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi)
 }
-routine!(imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi, guest_shmem_ctx_put16_signal_nbi, 1208, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put16_signal_nbi, probe_shmem_ctx_put16_signal_nbi, guest_shmem_ctx_put16_signal_nbi, 1208, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1208, nelems.wrapping_mul(2), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(2)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u16>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put32_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1162,7 +1162,7 @@ pub unsafe extern "C" fn shmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void,
 pub unsafe extern "C" fn pshmem_ctx_put32_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1209, imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi)
 }
-routine!(imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi, guest_shmem_ctx_put32_signal_nbi, 1209, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put32_signal_nbi, probe_shmem_ctx_put32_signal_nbi, guest_shmem_ctx_put32_signal_nbi, 1209, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1209, nelems.wrapping_mul(4), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(4)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u32>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put64_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1172,7 +1172,7 @@ pub unsafe extern "C" fn shmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void,
 pub unsafe extern "C" fn pshmem_ctx_put64_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1210, imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi)
 }
-routine!(imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi, guest_shmem_ctx_put64_signal_nbi, 1210, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put64_signal_nbi, probe_shmem_ctx_put64_signal_nbi, guest_shmem_ctx_put64_signal_nbi, 1210, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1210, nelems.wrapping_mul(8), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(8)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u64>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put128_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1182,7 +1182,7 @@ pub unsafe extern "C" fn shmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void
 pub unsafe extern "C" fn pshmem_ctx_put128_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1211, imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi)
 }
-routine!(imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi, guest_shmem_ctx_put128_signal_nbi, 1211, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_put128_signal_nbi, probe_shmem_ctx_put128_signal_nbi, guest_shmem_ctx_put128_signal_nbi, 1211, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1211, nelems.wrapping_mul(16), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(16)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<W128>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_putmem_signal_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem_signal_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
@@ -1202,7 +1202,7 @@ pub unsafe extern "C" fn shmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void
 pub unsafe extern "C" fn pshmem_ctx_putmem_signal_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int) {
     strong!(1213, imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi)
 }
-routine!(imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi, guest_shmem_ctx_putmem_signal_nbi, 1213, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
+routine!(imp_shmem_ctx_putmem_signal_nbi, probe_shmem_ctx_putmem_signal_nbi, guest_shmem_ctx_putmem_signal_nbi, 1213, sized, (ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, sig_addr: *mut u64, signal: u64, sig_op: c_int, pe: c_int), |m| [on(ctx, 1213, nelems.wrapping_mul(1), world_pe(m, ctx, pe)), sig_addr.addr(), nelems.wrapping_mul(1)] signaling::put_signal_nbi(m, ctx, dest.cast(), source.cast(), bytes::<u8>(nelems), sig_addr, signal, sig_op, pe), args [dest.addr(), source.addr(), word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_signal_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_signal_add(sig_addr: *mut u64, signal: u64, pe: c_int) {
@@ -1222,7 +1222,7 @@ pub unsafe extern "C" fn shmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, sign
 pub unsafe extern "C" fn pshmem_ctx_signal_add(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     strong!(1215, imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add)
 }
-routine!(imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add, guest_shmem_ctx_signal_add, 1215, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), 8] signaling::add(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_signal_add, probe_shmem_ctx_signal_add, guest_shmem_ctx_signal_add, 1215, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1215, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::add(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_signal_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_signal_set(sig_addr: *mut u64, signal: u64, pe: c_int) {
@@ -1242,7 +1242,7 @@ pub unsafe extern "C" fn shmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, sign
 pub unsafe extern "C" fn pshmem_ctx_signal_set(ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int) {
     strong!(1217, imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set)
 }
-routine!(imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set, guest_shmem_ctx_signal_set, 1217, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [world_pe(m, ctx, pe), sig_addr.addr(), 8] signaling::set(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_signal_set, probe_shmem_ctx_signal_set, guest_shmem_ctx_signal_set, 1217, sampled, (ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: c_int), |m| [on(ctx, 1217, 8, world_pe(m, ctx, pe)), sig_addr.addr(), 8] signaling::set(m, ctx, sig_addr, signal, pe), args [sig_addr.addr(), 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_signal_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_signal_fetch(sig_addr: *const u64) -> u64 {

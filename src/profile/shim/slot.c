@@ -1,13 +1,32 @@
-/* The recorder's thread-local pointer. Initial-exec: one load relative to the thread pointer, no call to __tls_get_addr. */
+/*
+ * What the recorder keeps for each thread: its slot, and where the call that an armed entry is about to record returns to.
+ * Initial-exec: one load relative to the thread pointer, no call to __tls_get_addr.
+ */
 
-__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread void *pellucid_profile_slot;
+struct pellucid_profile_thread {
+    void *slot;
+    void *site;
+};
+
+__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_profile_thread
+    pellucid_profile_thread;
 
 __attribute__((visibility("hidden"))) void *pellucid_profile_slot_get(void)
 {
-    return pellucid_profile_slot;
+    return pellucid_profile_thread.slot;
+}
+
+__attribute__((visibility("hidden"))) void *pellucid_profile_site_get(void)
+{
+    return pellucid_profile_thread.site;
 }
 
 __attribute__((visibility("hidden"))) void pellucid_profile_slot_set(void *slot)
 {
-    pellucid_profile_slot = slot;
+    pellucid_profile_thread.slot = slot;
+}
+
+__attribute__((visibility("hidden"))) void pellucid_profile_site_set(void *site)
+{
+    pellucid_profile_thread.site = site;
 }

@@ -13,7 +13,7 @@
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
 //! | [`trace`] | events of single calls, in files of their threads |
-//! | [`model`], [`snapshot`] | plain numbers, and how they are read out of a segment |
+//! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
@@ -23,6 +23,7 @@
 
 pub mod arm;
 pub mod clock;
+pub mod detail;
 #[cfg(feature = "report")]
 pub mod file;
 pub mod histogram;
@@ -36,4 +37,5 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+mod snapshot_detail;
 pub mod trace;

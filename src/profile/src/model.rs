@@ -1,5 +1,6 @@
 //! The numbers of a profile as plain data: what a snapshot yields, the profile directory stores and reports show.
 
+use crate::detail::Detail;
 use crate::histogram::Histogram;
 use crate::op::Class;
 use crate::size::DISTANCES;
@@ -108,12 +109,23 @@ pub struct Pe {
     pub last: Option<LastOp>,
     /// What it called, in the order of the operation table.
     pub routines: Vec<Routine>,
+    /// Peers, call sites and all else that is not by routine.
+    pub detail: Detail,
 }
 
 impl Pe {
     /// Length of the PE's run in nanoseconds.
     pub fn wall_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
+    pub fn overhead_ns(&self) -> u64 {
+        let sum = |of: fn(&Routine) -> u64| self.routines.iter().map(of).fold(0_u64, u64::saturating_add);
+        let timed = sum(|r| r.timed_calls);
+        let counted = sum(Routine::all_calls).saturating_sub(timed);
+        let cost = &self.detail.cost;
+        (counted as f64 * cost.counted_ns + timed as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
 
     /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.

@@ -133,6 +133,73 @@ pub struct Op {
     pub timing: Timing,
 }
 
+/// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
+pub const TRANSFER: u8 = 1;
+/// Where [`TRAITS`] has the [`crate::segment::extra::Transfer`].
+pub const TRANSFER_SHIFT: u32 = 1;
+/// Bit of [`TRAITS`]: nonblocking, complete with the next quiet.
+pub const NONBLOCKING: u8 = 8;
+/// Bit of [`TRAITS`]: completes the nonblocking operations before it.
+pub const COMPLETES: u8 = 16;
+/// Bit of [`TRAITS`]: all PEs of a team call it together.
+pub const TOGETHER: u8 = 32;
+
+/// What the recorder needs to know of an operation beyond its timing. A constant for a given operation.
+pub static TRAITS: [u8; MAX_OPS] = {
+    let mut traits = [0_u8; MAX_OPS];
+    let mut id = 0;
+    while id < COUNT {
+        let op = &OPS[id];
+        traits[id] = match op.class {
+            Class::Put | Class::Signal => TRANSFER,
+            Class::Get => TRANSFER | (1 << TRANSFER_SHIFT),
+            Class::Amo => TRANSFER | (2 << TRANSFER_SHIFT),
+            Class::Barrier | Class::Collective => TOGETHER,
+            _ => 0,
+        };
+        if contains(op.name, "_nbi") {
+            traits[id] |= NONBLOCKING;
+        }
+        if ends_with(op.name, "_quiet") || ends_with(op.name, "_barrier_all") || ends_with(op.name, "_barrier") {
+            traits[id] |= COMPLETES;
+        }
+        id += 1;
+    }
+    traits
+};
+
+/// Traits of an operation. Ids beyond the table wrap around.
+#[inline(always)]
+pub fn traits(op: u16) -> u8 {
+    TRAITS[op as usize & (MAX_OPS - 1)]
+}
+
+const fn matches_at(text: &[u8], at: usize, part: &[u8]) -> bool {
+    let mut k = 0;
+    while k < part.len() {
+        if at + k >= text.len() || text[at + k] != part[k] {
+            return false;
+        }
+        k += 1;
+    }
+    true
+}
+
+const fn contains(text: &str, part: &str) -> bool {
+    let mut at = 0;
+    while at < text.len() {
+        if matches_at(text.as_bytes(), at, part.as_bytes()) {
+            return true;
+        }
+        at += 1;
+    }
+    false
+}
+
+const fn ends_with(text: &str, part: &str) -> bool {
+    text.len() >= part.len() && matches_at(text.as_bytes(), text.len() - part.len(), part.as_bytes())
+}
+
 /// The row of an operation id; `None` outside the table.
 pub fn get(op: u16) -> Option<&'static Op> {
     OPS.get(usize::from(op))
@@ -171,6 +238,17 @@ mod tests {
             assert_eq!(Class::from_number(number as u8), Some(class));
         }
         assert_eq!(Class::from_number(16), None);
+    }
+
+    #[test]
+    fn traits_follow_names_and_classes() {
+        let of = |name| traits(find(name).unwrap());
+        assert_eq!(of("shmem_putmem"), TRANSFER);
+        assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
+        assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT));
+        assert_eq!(of("shmem_ctx_quiet"), COMPLETES);
+        assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER);
+        assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (TOGETHER, 0, 0));
     }
 
     #[test]

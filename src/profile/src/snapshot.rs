@@ -8,6 +8,7 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
+use crate::detail::Detail;
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::{self, Timing};
 use crate::segment::layout::{
@@ -16,6 +17,7 @@ use crate::segment::layout::{
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
+use crate::snapshot_detail;
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -92,6 +94,7 @@ fn take_pe(segment: &Segment, number: u32, outcome: PeOutcome, now: u64) -> Opti
         overflowed: 0,
         last: None,
         routines: Vec::new(),
+        detail: Detail::default(),
     };
     if progress != Progress::Finalized {
         pe.last = last_op(segment, number, end_ns);
@@ -120,7 +123,9 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
     let mut by_op: Vec<Option<Routine>> = vec![None; op::COUNT];
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
-    for slot in region.slots[..used].iter().chain(shared) {
+    let slots = region.slots[..used].iter().chain(shared);
+    pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
+    for slot in slots {
         pe.overflowed += slot.head.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {

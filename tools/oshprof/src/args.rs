@@ -11,6 +11,7 @@ const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
 usage: oshprof report DIR [options]    report on the profile in DIR
+       oshprof advise DIR [--json]     what slows the program down, and what to try
        oshprof trace DIR [options]     convert the trace in DIR
        oshprof top [JOB] [options]     watch a job that runs
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
@@ -25,11 +26,21 @@ usage: oshprof report DIR [options]
 
 Reports on the profile in DIR, which `oshrun --profile` wrote.
 
-  --by VIEW    routine (default): calls, bytes and times of each routine, balance between PEs
-               pe: one line a PE
-               size: calls and bytes by message size
+  --view VIEW  routines (default): calls, bytes and times of each routine, balance between PEs
+               sizes: calls and bytes by message size
+               matrix: bytes and calls from each PE to each PE
+               callsites: by place in the program, with source lines where it has debug information
+               imbalance: who came late to which barrier, collective or wait, and what that cost
+               nbi: nonblocking operations from issue to completion
+               regions: by region (shmem_pcontrol), and the program's markers
+               contexts: by context and by team (also: teams)
+               counters: hardware and software counters
+               pe: one line a PE (also: pes)
                peer: calls and bytes to the PE itself, to its host, to other hosts
+               --by VIEW, routine and size are older names
   --json       one JSON object instead of tables (docs/profile-json.md describes it)
+  --csv        comma-separated values instead of tables
+  --html FILE  all views in one file for a browser
   --sort KEY   order of routines: total (default), calls, bytes, mean, p50, p99, max, errors, name
   --top N      only the first N routines
   -h, --help   this text
@@ -38,7 +49,7 @@ Exit status: 0 all was read, 1 something could not be read (the rest is reported
 ";
 
 /// Commands, as messages list them.
-const COMMANDS: &str = "report, trace, top, hang";
+const COMMANDS: &str = "report, advise, trace, top, hang";
 
 /// What the user wants.
 #[derive(Debug, PartialEq, Eq)]
@@ -55,6 +66,22 @@ pub enum Command {
     Top(crate::top::Request),
     /// `oshprof hang`.
     Hang(crate::hang::Request),
+    /// `oshprof advise`: the directory, and whether as JSON.
+    Advise(PathBuf, bool),
+}
+
+/// How a report is shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// Tables.
+    #[default]
+    Text,
+    /// One JSON object.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// A file for a browser.
+    Html(PathBuf),
 }
 
 /// `oshprof report`.
@@ -62,8 +89,8 @@ pub enum Command {
 pub struct Report {
     /// Profile directory.
     pub dir: PathBuf,
-    /// JSON instead of tables.
-    pub json: bool,
+    /// How to show it.
+    pub form: Form,
     /// What to show.
     pub options: Options,
 }
@@ -79,6 +106,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Short('h') | Arg::Long("help")) => Ok(Command::Help(HELP)),
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
         Some(Arg::Value(command)) if command == "report" => report(parser),
+        Some(Arg::Value(command)) if command == "advise" => advise(parser),
         Some(Arg::Value(command)) if command == "trace" => crate::trace::parse(parser),
         Some(Arg::Value(command)) if command == "top" => crate::top::parse(parser),
         Some(Arg::Value(command)) if command == "hang" => crate::hang::parse(parser),
@@ -90,11 +118,17 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
 }
 
 fn report(mut parser: Parser) -> Result<Command, String> {
-    let (mut dir, mut json, mut options) = (None, false, Options::default());
+    let (mut dir, mut form, mut options) = (None, Form::Text, Options::default());
     while let Some(arg) = next(&mut parser)? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
-            Arg::Long("json") => json = true,
+            Arg::Long("json") => form = Form::Json,
+            Arg::Long("csv") => form = Form::Csv,
+            Arg::Long("html") => {
+                let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
+                form = Form::Html(PathBuf::from(file));
+            }
+            Arg::Long("view") => options.view = named(&mut parser, "--view", &View::ALL)?,
             Arg::Long("by") => options.view = named(&mut parser, "--by", &View::ALL)?,
             Arg::Long("sort") => options.sort = named(&mut parser, "--sort", &SortKey::ALL)?,
             Arg::Long("top") => options.top = Some(positive(&mut parser, "--top")?),
@@ -106,7 +140,20 @@ fn report(mut parser: Parser) -> Result<Command, String> {
         }
     }
     let dir = dir.ok_or("report: the directory of the profile is missing")?;
-    Ok(Command::Report(Report { dir, json, options }))
+    Ok(Command::Report(Report { dir, form, options }))
+}
+
+fn advise(mut parser: Parser) -> Result<Command, String> {
+    let (mut dir, mut json) = (None, false);
+    while let Some(arg) = next(&mut parser)? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
+            Arg::Long("json") => json = true,
+            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
+            other => return Err(format!("advise: {}", other.unexpected())),
+        }
+    }
+    Ok(Command::Advise(dir.ok_or("advise: the directory of the profile is missing")?, json))
 }
 
 fn next(parser: &mut Parser) -> Result<Option<Arg<'_>>, String> {
@@ -142,8 +189,13 @@ mod tests {
     #[test]
     fn understands_every_option() {
         let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
-        assert_eq!((request.dir, request.json), (PathBuf::from("d"), true));
+        assert_eq!((request.dir, request.form), (PathBuf::from("d"), Form::Json));
+
         assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
+        let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
+        assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
+        let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
+        assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
         assert_eq!(parsed("--help"), Ok(Command::Help(HELP)));
         assert_eq!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP)));
         assert_eq!(parsed("-V"), Ok(Command::Version));
@@ -165,7 +217,7 @@ mod tests {
             ("--nope", "--nope"),
             ("report", "directory of the profile is missing"),
             ("report a b", "`b` is too many"),
-            ("report d --by colour", "--by `colour` is unknown; there are: routine, pe, size, peer"),
+            ("report d --by colour", "--by `colour` is unknown; there are: routines, sizes, matrix, callsites"),
             ("report d --sort size", "--sort `size` is unknown"),
             ("report d --top 0", "--top `0`"),
             ("report d --top x", "--top `x`"),

@@ -3,10 +3,14 @@
 //! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage.
 #![deny(unsafe_code)]
 
+mod advise;
 mod args;
 mod hang;
+mod html;
 mod live;
+mod progress;
 mod report;
+mod resolve;
 mod top;
 mod trace;
 
@@ -26,6 +30,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Trace(request)) => trace::run(&request),
         Ok(args::Command::Top(request)) => top::run(&request),
         Ok(args::Command::Hang(request)) => hang::run(&request),
+        Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");
             ExitCode::from(USAGE)

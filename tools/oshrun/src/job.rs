@@ -7,7 +7,7 @@ use crate::pes::Pes;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::program::{self, CannotRun};
-use crate::results;
+use crate::results::{self, Kept};
 use crate::signals;
 use crate::spawn::Launch;
 use crate::supervise::{STREAMS, Supervisor, Verdict};
@@ -21,6 +21,7 @@ use pellucid_core::bootstrap::job::Job;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::process::Stdio;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Descriptors that a PE costs the launcher: two pipes, and claims on the two hardware threads of its core.
@@ -80,17 +81,21 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         timeout: options.timeout.map(|timeout| (timeout, started + timeout)),
         verdict: Verdict::default(),
     };
+    let kept = matches!(options.profile, Choice::Level(_)).then(|| Arc::new(Kept::new(options)));
+    // Without the thread, a PE that asks for a snapshot goes on without.
+    let snapshots = kept.as_ref().and_then(|kept| supervisor.profile.as_ref()?.serve(kept).ok());
     let launch = Launch { plan: &plan, watchdog: watchdog.fd(), limit, mask };
     let refused = start_all(&launch, options, &mut supervisor).err().map(|error| {
         let error = CannotRun::refused(&options.program, &error);
         (error.status(), error.to_string())
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    drop(snapshots);
     if let Some(directory) = trace {
         results::show_trace(&directory);
     }
-    if let (Choice::Level(_), Some(profile)) = (options.profile, &supervisor.profile) {
-        results::show(options, profile, status, supervisor.pes.all());
+    if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {
+        results::show(&kept, profile, status, supervisor.pes.all());
     }
     Ok(status)
 }

@@ -3,15 +3,38 @@
 
 use crate::options::Options;
 use crate::pes::Pe;
+use crate::results::Kept;
 use crate::sys::process::Ended;
 use pellucid_profile::live::PeNow;
 use pellucid_profile::model::End;
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, CurrentOp, JobInfo, Segment};
+use pellucid_profile::segment::{self, CurrentOp, JobInfo, Requests, Segment};
 use pellucid_profile::snapshot::{Outcome, PeOutcome};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// How long a request for a snapshot waits at most when its wake-up is lost, and the end of the thread.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The thread that writes snapshots. Dropping it ends it.
+pub struct Snapshots {
+    end: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Drop for Snapshots {
+    fn drop(&mut self) {
+        self.end.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
 
 /// The segment, as the launcher holds it.
 pub struct Profile {
@@ -33,6 +56,27 @@ impl Profile {
         // SAFETY: changes a flag of a descriptor that is ours: PEs inherit it.
         unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) };
         Ok(Self { fd, segment })
+    }
+
+    /// Writes a snapshot to the directory whenever a PE asks for one, in a thread of its own, until the result is dropped.
+    pub fn serve(&self, directory: &Arc<Kept>) -> io::Result<Snapshots> {
+        let requests = Requests::serve(self.fd.as_fd())?;
+        let segment = Segment::map(self.fd.as_fd())?;
+        let (kept, end) = (Arc::clone(directory), Arc::new(AtomicBool::new(false)));
+        let is_over = Arc::clone(&end);
+        let thread = std::thread::Builder::new().name("snapshots".into()).spawn(move || {
+            while !is_over.load(Ordering::Acquire) {
+                let Some(number) = requests.next(LOOK_AGAIN) else { continue };
+                if let Ok(directory) = kept.directory()
+                    && let Some((path, error)) = report::snapshot(&segment, &directory)
+                {
+                    kept.complain(&path, &error);
+                }
+                requests.done(number);
+            }
+            requests.end();
+        })?;
+        Ok(Snapshots { end, thread: Some(thread) })
     }
 
     /// The descriptor that PEs inherit.

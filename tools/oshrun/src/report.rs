@@ -133,6 +133,7 @@ mod tests {
             bytes: Some(64),
             start_ns: Some(0),
             elapsed_ns: Some(2_500_000_000),
+            site: None,
         }
     }
 

@@ -11,14 +11,15 @@ use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Directories of one name that are tried before giving up.
 const TRIES: u32 = 100_000;
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
-pub fn show(options: &Options, profile: &Profile, status: i32, pes: &[Pe]) {
-    let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options, ".prof"));
-    let directory = make(&wanted);
+pub fn show(kept: &Kept, profile: &Profile, status: i32, pes: &[Pe]) {
+    let (wanted, directory) = (&kept.wanted, kept.directory());
     let finished = profile.finish(status, pes, directory.as_deref().ok());
     let kept = match (&directory, finished.write_error) {
         (Ok(directory), None) => format!("profile kept, to see it again: oshprof report {}", directory.display()),
@@ -48,6 +49,38 @@ pub fn prepare_trace(options: &Options, wanted: &Path, plan: &mut Plan) -> Optio
         Err(error) => {
             eprintln!("oshrun: no trace: cannot write to {}: {error}; the job runs without", wanted.display());
             None
+        }
+    }
+}
+
+/// Where the profile goes: a directory that is made when the first file is to be written.
+pub struct Kept {
+    wanted: PathBuf,
+    made: Mutex<Option<PathBuf>>,
+    complained: AtomicBool,
+}
+
+impl Kept {
+    /// The directory that the options ask for.
+    pub fn new(options: &Options) -> Self {
+        let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options, ".prof"));
+        Self { wanted, made: Mutex::new(None), complained: AtomicBool::new(false) }
+    }
+
+    /// The directory, made at the first call.
+    pub fn directory(&self) -> io::Result<PathBuf> {
+        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.is_none() {
+            *made = Some(make(&self.wanted)?);
+        }
+        Ok(made.clone().unwrap_or_default())
+    }
+
+    /// Says once that a snapshot could not be written.
+    pub fn complain(&self, path: &Path, error: &io::Error) {
+        if !self.complained.swap(true, Ordering::Relaxed) {
+            let _ =
+                writeln!(io::stderr(), "oshrun: no snapshot of the profile: cannot write {}: {error}", path.display());
         }
     }
 }

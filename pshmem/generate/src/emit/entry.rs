@@ -72,6 +72,20 @@ fn entry(routine: &Routine, op: usize) -> String {
     text
 }
 
+/// The team that a routine is called on by all its members, as the `peer` of its record.
+fn team(routine: &Routine) -> Option<&'static str> {
+    let params = routine.row.params;
+    if !matches!(routine.row.class, "Collective" | "Barrier") {
+        None
+    } else if params.contains("shmem_team_t team") {
+        Some("of_team(m, team)")
+    } else if params.contains("int PE_start") {
+        Some("of_set(PE_start, logPE_stride, PE_size)")
+    } else {
+        None
+    }
+}
+
 /// The `routine!` line.
 fn body(routine: &Routine, op: usize, through_c: bool) -> String {
     let row = routine.row;
@@ -88,8 +102,21 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
             call = call.replace(".map(word)", ".map(|value| result.write(word(value)))");
         }
     }
-    let (peer, addr, bytes) =
+    if routine.variadic {
+        // The C side reads what the level takes.
+        params.push_str(", name: *const c_char, value: f64, number: c_long");
+        call = call.replace("(level)", "(level, name, value, number)");
+    }
+    let (mut peer, addr, bytes) =
         (routine.expression(row.peer), routine.expression(row.addr), routine.expression(row.bytes));
+    if let Some(team) = team(routine) {
+        peer = team.to_owned();
+    } else if params.starts_with("ctx: ") || params.contains(", ctx: ") {
+        // What is done on a context is counted by context too.
+        if matches!(row.class, "Put" | "Get" | "Amo" | "Signal" | "Order") {
+            peer = format!("on(ctx, {op}, {bytes}, {peer})");
+        }
+    }
     let uses_map = [&call, &peer].iter().any(|text| text.contains("(m, ") || text.contains("(m)"));
     let map = if uses_map { "|m| " } else { "" };
     let failed = if row.failed.is_empty() { String::new() } else { format!(", failed |r| {}", row.failed) };

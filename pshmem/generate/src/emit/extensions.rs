@@ -25,10 +25,10 @@ pub const SHMEMX: &str = r#"/*
 
 #include "shmem.h"
 
-/* Levels of shmem_pcontrol (10.1.1) */
-#define SHMEMX_PCONTROL_OFF 0
-#define SHMEMX_PCONTROL_DEFAULT 1
-#define SHMEMX_PCONTROL_FLUSH 2
+/*
+ * Levels of shmem_pcontrol (10.1.1). Any other level is ignored.
+ */
+LEVELS
 
 /* Results */
 #define SHMEMX_SUCCESS 0

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::extensions::SHMEMX;
 use super::{BY, File, generic, overload};
-use crate::constants::SECTIONS;
+use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::{Expanded, Routine};
 
 /// Every header.
@@ -49,7 +49,14 @@ fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
 }
 
 fn shmemx() -> String {
-    format!("/* {BY} */\n{SHMEMX}")
+    let mut levels = String::new();
+    for level in LEVELS {
+        let arguments = if level.call.is_empty() { String::new() } else { format!(", {}", level.call) };
+        let call = format!("shmem_pcontrol({}{arguments})", level.name);
+        write!(levels, "\n/* {call}\n * {} */\n#define {} {}\n", level.help, level.name, level.value)
+            .expect("writing to a string");
+    }
+    format!("/* {BY} */\n{}", SHMEMX.replace("LEVELS\n", &levels))
 }
 
 fn declarations(

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{BY, File, entry};
-use crate::constants::SECTIONS;
+use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::Expanded;
 
 /// `pshmem/src/generated/mod.rs`.
@@ -16,14 +16,23 @@ pub fn modules(groups: &[Expanded]) -> File {
     File { path: entry::path("mod"), text }
 }
 
-/// `pshmem/src/generated/constants.rs`: the numbers of `shmem.h`.
+/// `pshmem/src/generated/constants.rs`: the numbers of `shmem.h` and `shmemx.h`.
 pub fn constants() -> File {
-    let mut text = format!("// {BY}\n//! Constants of `shmem.h`.\n\nuse std::ffi::{{CStr, c_int, c_long}};\n");
+    let mut text =
+        format!("// {BY}\n//! Constants of `shmem.h` and `shmemx.h`.\n\nuse std::ffi::{{CStr, c_int, c_long}};\n");
     for section in SECTIONS {
         let rows: Vec<_> = section.constants.iter().filter_map(|c| Some((c.name, c.rust()?))).collect();
         for (name, (kind, value)) in rows {
             write!(text, "\n/// {}.\npub const {name}: {kind} = {value};", section.title).expect("writing to a string");
         }
+    }
+    for level in LEVELS {
+        write!(
+            text,
+            "\n/// Level of shmem_pcontrol: {}\npub const {}: c_int = {};",
+            level.help, level.name, level.value
+        )
+        .expect("writing to a string");
     }
     text.push('\n');
     File { path: entry::path("constants"), text }

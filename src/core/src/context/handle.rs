@@ -106,6 +106,11 @@ pub(crate) fn forget_all() {
 }
 
 impl Ctx {
+    /// The handle as a number, to be shown.
+    pub fn number(self) -> usize {
+        self.0
+    }
+
     /// The handle as a number.
     pub(crate) fn bits(self) -> usize {
         self.0

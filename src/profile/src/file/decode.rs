@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::cursor::Cursor;
 use super::{MAGIC, ReadError, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use crate::detail::Detail;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, Pe, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -70,7 +71,10 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
         return Err(Stop::Skip(cursor.corrupt_at(begin, "the section's checksum does not match".to_owned())));
     }
     match tag {
-        TAG_PE => *pe_data = Pe { routines: std::mem::take(&mut pe_data.routines), ..pe(&mut payload)? },
+        TAG_PE => {
+            let (routines, detail) = (std::mem::take(&mut pe_data.routines), std::mem::take(&mut pe_data.detail));
+            *pe_data = Pe { routines, detail, ..pe(&mut payload)? };
+        }
         TAG_ROUTINE => pe_data.routines.push(routine(&mut payload)?),
         TAG_END => {
             let (count, found) = (payload.u32("the number of routines")? as usize, pe_data.routines.len());
@@ -82,7 +86,7 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
             }
             return Ok(true);
         }
-        _ => {}
+        tag => super::detail::decode(tag, &mut payload, &mut pe_data.detail)?,
     }
     Ok(false)
 }
@@ -120,6 +124,7 @@ fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {
         overflowed: c.u32("the overflowed routines")?,
         last: last(c)?,
         routines: Vec::new(),
+        detail: Detail::default(),
     })
 }
 

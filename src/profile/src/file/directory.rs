@@ -29,24 +29,46 @@ pub fn write(profile: &Profile, dir: &Path) -> Result<(), (PathBuf, io::Error)> 
         move |error| (path, error)
     };
     fs::create_dir_all(dir).map_err(named(dir))?;
-    for old in pe_files(dir).map_err(named(dir))? {
+    let is_kept = |path: &Path| number_of(path).is_some_and(|pe| profile.pes.iter().any(|kept| kept.pe == pe));
+    for old in pe_files(dir).map_err(named(dir))?.into_iter().filter(|path| !is_kept(path)) {
         fs::remove_file(&old).map_err(named(&old))?;
     }
     for pe in &profile.pes {
         let path = dir.join(pe_file_name(pe.pe));
-        fs::write(&path, encode::pe_file(pe)).map_err(named(&path))?;
+        replace(&path, &encode::pe_file(pe)).map_err(named(&path))?;
     }
     let path = dir.join(JOB_FILE);
     let mut text = serde_json::to_string_pretty(&job_json(profile)).map_err(|error| (path.clone(), error.into()))?;
     text.push('\n');
-    fs::write(&path, text).map_err(named(&path))
+    replace(&path, text.as_bytes()).map_err(named(&path))
 }
+
+/// Writes a file so that whoever opens it finds the old contents or the new, and never a part.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    let result = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
+    if result.is_err() {
+        let _ = fs::remove_file(&new);
+    }
+    result
+}
+
+/// Synchronisations that are kept over all PEs: 48 bytes each in memory.
+const SYNCS_IN_ALL: usize = 1 << 21;
 
 /// Reads a profile directory. Damaged parts become [`Loaded::problems`].
 ///
 /// # Errors
 /// When there is nothing to report at all: no directory, no profile in it, or one of another version.
 pub fn read(dir: &Path) -> Result<Loaded, ReadError> {
+    read_with(dir, |_, _| {})
+}
+
+/// As [`read`]; tells `progress` how many files of how many are read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with(dir: &Path, mut progress: impl FnMut(usize, usize)) -> Result<Loaded, ReadError> {
     match fs::metadata(dir) {
         Ok(facts) if !facts.is_dir() => return Err(ReadError::NotADirectory(dir.to_owned())),
         Ok(_) => {}
@@ -83,16 +105,23 @@ pub fn read(dir: &Path) -> Result<Loaded, ReadError> {
     };
 
     let mut pes = Vec::new();
-    for file in files {
+    let count = files.len();
+    for (at, file) in files.into_iter().enumerate() {
+        progress(at, count);
         match fs::read(&file) {
             Ok(bytes) => {
                 let (pe, problem) = decode::pe_file(&file, &bytes, number_of(&file).unwrap_or(0));
-                pes.extend(pe);
+                pes.extend(pe.map(|mut pe| {
+                    pe.detail.thin_out((SYNCS_IN_ALL / count.max(1)).max(256));
+                    pe.detail.syncs.shrink_to_fit();
+                    pe
+                }));
                 problems.extend(problem);
             }
             Err(error) => problems.push(ReadError::Io(file, error)),
         }
     }
+    progress(count, count);
     pes.sort_by_key(|pe| pe.pe);
     let job = job.unwrap_or_else(|| Job {
         npes: pes.iter().map(|pe| pe.pe + 1).max().unwrap_or(0),

@@ -1,6 +1,6 @@
 //! Writing a PE file. The order of the fields here is the format.
 
-use super::{MAGIC, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, detail};
 use crate::model::{End, Pe, Progress, Routine};
 
 /// A whole PE file.
@@ -10,6 +10,11 @@ pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
     section(&mut file, TAG_PE, &pe(pe_data));
     for r in &pe_data.routines {
         section(&mut file, TAG_ROUTINE, &routine(r));
+    }
+    for tag in detail::TAGS {
+        if let Some(payload) = detail::encode(tag, &pe_data.detail) {
+            section(&mut file, tag, &payload);
+        }
     }
     section(&mut file, TAG_END, &(pe_data.routines.len() as u32).to_le_bytes());
     file

@@ -17,12 +17,15 @@
 //! | 1 | the PE: see `encode::pe` |
 //! | 2 | one routine: see `encode::routine` |
 //! | 3 | end: `u32` number of routine sections before it |
+//! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `detail` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
-//! its name and the offset; what was read before is kept, as are the other files.
+//! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name
+//! and then renamed: a snapshot of a running job can be read while the next one is written.
 
 pub(crate) mod cursor;
 mod decode;
+mod detail;
 mod directory;
 mod encode;
 mod error;
@@ -30,7 +33,7 @@ mod error;
 #[cfg(test)]
 mod tests;
 
-pub use directory::{Loaded, read, write};
+pub use directory::{Loaded, read, read_with, write};
 pub use error::ReadError;
 
 /// First eight bytes of a PE file.

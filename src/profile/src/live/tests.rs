@@ -14,6 +14,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
             bytes: Some(0),
             start_ns: Some(0),
             elapsed_ns: Some(3_200_000_000),
+            site: None,
         }
     });
     PeNow {

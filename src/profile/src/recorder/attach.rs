@@ -51,7 +51,9 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.attach_ticks.store(facts.scale.now(), Relaxed);
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
-    claim::publish(region, pe, first_local_pe, local_pes, facts.scale);
+    super::modules::note(region);
+    super::control::serve(fd)?;
+    claim::publish(region, pe, npes, first_local_pe, local_pes, facts.scale);
     forget_in_forked_children();
     Ok(())
 }
@@ -98,10 +100,15 @@ pub fn mark(mark: Mark) {
     let now = super::hot::ticks(&region.slots[SLOTS].head);
     match mark {
         Mark::Initialized => {
+            super::modules::note(region);
             head.init_ticks.store(now, Relaxed);
             head.state.store(PE_INITIALIZED, Relaxed);
         }
-        Mark::Finalizing => head.finalize_ticks.store(now, Relaxed),
+        Mark::Finalizing => {
+            // Objects that were loaded later are known now.
+            super::modules::note(region);
+            head.finalize_ticks.store(now, Relaxed);
+        }
         Mark::Finalized => {
             head.end_ticks.store(now, Relaxed);
             head.state.store(PE_FINALIZED, Relaxed);

@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::{cold, tls};
+use super::{cold, cost, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
@@ -41,12 +41,15 @@ pub(super) fn region() -> Option<&'static Region> {
 }
 
 /// Makes a region the one to record into. Slots are prepared so that a claim only has to take one.
-pub(super) fn publish(region: &'static Region, pe: u32, first_local: u32, local_pes: u32, scale: Scale) {
+pub(super) fn publish(region: &'static Region, pe: u32, npes: u32, first_local: u32, local_pes: u32, scale: Scale) {
     let shared = &region.slots[SLOTS];
     prepare(shared, pe, first_local, local_pes, scale);
+    shared.extra.teams[0].stride.store(1, Relaxed);
+    shared.extra.teams[0].size.store(npes as i32, Relaxed);
     let overhead = cold::sample_overhead(shared);
     region.head.sample_overhead.store(overhead, Relaxed);
     SAMPLE_OVERHEAD.store(overhead, Relaxed);
+    cost::measure(region);
     PID.store(std::process::id(), Relaxed);
     FULL.store(false, Relaxed);
     create_key();
@@ -141,6 +144,10 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         head.clock_mult.store(model.clock_mult.load(Relaxed), Relaxed);
         head.clock_overhead.store(model.clock_overhead.load(Relaxed), Relaxed);
         head.random.store(seed(thread, index), Relaxed);
+        let world = &slot.extra.teams[0];
+        world.stride.store(1, Relaxed);
+        world.size.store(region.slots[SLOTS].extra.teams[0].size.load(Relaxed), Relaxed);
+        head.region_since.store(super::hot::ticks(head), Relaxed);
     }
     head.owners.store(head.owners.load(Relaxed) + 1, Relaxed);
     region.head.threads.fetch_add(1, Relaxed);

@@ -3,11 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::claim::{self, Place};
+use super::extra;
 use super::hot::{add_exact, bump, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
 use crate::clock;
 use crate::histogram::bucket;
-use crate::op::{SAMPLED_BYTES, Timing};
+use crate::op::{SAMPLED_BYTES, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
     current_word,
@@ -17,10 +18,14 @@ use crate::trace;
 
 /// Calls of an operation that are all timed before sampling begins.
 const ALL_TIMED: u64 = 32;
-/// Mean number of calls that one sample stands for in the long run.
-const MEAN_GAP: u64 = 128;
-/// A sampled call of this length stands for itself only.
-const LONG_NS: u64 = 100_000;
+/// Mean number of calls that one sample stands for in the long run, unless set otherwise.
+pub const MEAN_GAP: u64 = 128;
+/// Largest mean number that can be set.
+pub const MAX_GAP: u64 = 1 << 20;
+/// A sampled call of this length in nanoseconds stands for itself only, unless set otherwise.
+pub const LONG_NS: u64 = 100_000;
+pub(super) static GAP: AtomicU64 = AtomicU64::new(MEAN_GAP);
+pub(super) static LONG: AtomicU64 = AtomicU64::new(LONG_NS);
 /// What a call has to take to pay for timing one more: some 25 ns, which are 1 % of it.
 const NS_PER_CREDIT: u64 = 2500;
 /// Calls that can be paid for in advance.
@@ -30,7 +35,8 @@ const MAX_CREDIT: u32 = 4000;
 /// have begun.
 #[cold]
 #[inline(never)]
-pub(super) fn begin_sample(slot: &Slot) -> u64 {
+pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
+    slot.head.site.store(site, Relaxed);
     let start = if uses_counter(&slot.head) { clock::counter_after() } else { monotonic() };
     clock::fence();
     start
@@ -40,16 +46,16 @@ pub(super) fn begin_sample(slot: &Slot) -> u64 {
 /// whether it is a sample.
 #[cold]
 #[inline(never)]
-pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize) -> u64 {
+pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32) -> u64 {
     if !trace::is_on() {
-        return begin_sample(slot) | 1;
+        return begin_sample(slot, site) | 1;
     }
     let current = &slot.head.current;
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
     current.word.store(current.word.load(Relaxed) & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
-    let start = if left == 0 { begin_sample(slot) | 1 } else { (ticks_of(&slot.head) & !1).max(2) };
+    let start = if left == 0 { begin_sample(slot, site) | 1 } else { (ticks_of(&slot.head) & !1).max(2) };
     current.start.store(start, Relaxed);
     start
 }
@@ -69,7 +75,7 @@ pub(super) fn sample_overhead(slot: &Slot) -> u64 {
     }
     let mut ticks = [0_u64; 320];
     for ticks in &mut ticks {
-        let start = begin_sample(std::hint::black_box(slot));
+        let start = begin_sample(std::hint::black_box(slot), 0);
         *ticks = end(std::hint::black_box(slot), start);
     }
     ticks.sort_unstable();
@@ -108,6 +114,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
+    head.site.store(extra::note(slot, op, peer, bytes), Relaxed);
     start | 1
 }
 
@@ -117,6 +124,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
     calls.fetch_add(1, Relaxed);
     total.fetch_add(bytes as u64, Relaxed);
     region.head.shared_calls.fetch_add(1, Relaxed);
+    extra::note_shared(slot, op, peer, bytes);
     ticks_of(&slot.head)
 }
 
@@ -167,7 +175,7 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
     let current = &slot.head.current.word;
     let peer = (current.load(Relaxed) >> 32) as i32;
     current.store(current_word(op, STATE_DONE, peer), Relaxed);
-    trace::event(slot, op, peer, start, end);
+    trace::event(slot, op, peer.max(-1), start, end);
 }
 
 /// Adds a timed sample and draws when the next one is due.
@@ -181,9 +189,11 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64
     // This call stands for itself and for the calls that were not timed since the last sample.
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     let row_number = row(slot, cell);
-    if ns >= LONG_NS {
+    if ns >= LONG.load(Relaxed) {
         add_exact(slot, cell, row_number, ns);
+        extra::add_exact(slot, ns);
     } else {
+        extra::add_sample(slot, raw_ns, ns);
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
         bump(&cell.sample_ns, raw_ns.saturating_mul(weight));
@@ -209,11 +219,12 @@ fn next_gap(head: &SlotHead, cell: &Cell, ns: u64) -> u32 {
     let credit = cell.credit.load(Relaxed).saturating_add(bought).min(MAX_CREDIT);
     cell.credit.store(credit.saturating_sub(1), Relaxed);
     let samples = cell.samples.load(Relaxed);
-    if samples < ALL_TIMED || credit > 0 {
+    let longest = GAP.load(Relaxed);
+    if samples < ALL_TIMED || credit > 0 || longest <= 1 {
         return 1;
     }
     // The mean doubles with every eight samples.
-    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(6)).min(MEAN_GAP);
+    let mean = (2_u64 << ((samples - ALL_TIMED) / 8).min(20)).min(longest);
     let mut x = head.random.load(Relaxed) | 1;
     x ^= x << 13;
     x ^= x >> 7;
@@ -243,7 +254,11 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     if trace::is_on() {
-        trace::event(slot, op, peer, start, end);
+        trace::event(slot, op, peer.max(-1), start, end);
+    }
+    extra::add_exact(slot, ns);
+    if peer < 0 && traits(op) & TOGETHER != 0 {
+        extra::met(slot, peer, start, end);
     }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
 }

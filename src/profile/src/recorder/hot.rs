@@ -2,10 +2,10 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::{cold, tls};
+use super::{cold, extra, tls};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{SAMPLED_BYTES, Timing};
+use crate::op::{COMPLETES, SAMPLED_BYTES, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
 };
@@ -19,7 +19,7 @@ pub(super) fn bump(word: &AtomicU64, by: u64) {
 }
 
 #[inline(always)]
-fn bump32(word: &AtomicU32, by: u32) {
+pub(super) fn bump32(word: &AtomicU32, by: u32) {
     word.store(word.load(Relaxed).wrapping_add(by), Relaxed);
 }
 
@@ -32,11 +32,16 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
         Some(slot) => {
             let cell = slot.cell(op);
             count(slot, cell, peer, bytes);
-            enter_sampled(slot, cell, op, peer, addr, bytes)
+            let site = extra::note(slot, op, peer, bytes);
+            enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
     };
+    let begun = if traits(op) & COMPLETES != 0 { extra::begin_completion() } else { 0 };
     let result = f();
+    if traits(op) & COMPLETES != 0 {
+        extra::complete(begun);
+    }
     if start != 0 {
         cold::leave_sample(op, start);
     }
@@ -51,10 +56,11 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     let start = match tls::slot() {
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
+            let site = extra::note(slot, op, peer, bytes);
             if bytes <= SAMPLED_BYTES {
-                enter_sampled(slot, slot.cell(op), op, peer, addr, bytes)
+                enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
             } else {
-                enter_timed(slot, op, peer, addr, bytes)
+                enter_timed(slot, op, peer, addr, bytes, site)
             }
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sized),
@@ -78,11 +84,15 @@ pub fn timed<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
             } else {
                 count_sized(slot, op, peer, bytes)
             }
-            enter_timed(slot, op, peer, addr, bytes)
+            let site = extra::note(slot, op, peer, bytes);
+            enter_timed(slot, op, peer, addr, bytes, site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
     };
     let result = f();
+    if traits(op) & COMPLETES != 0 {
+        extra::complete(start);
+    }
     leave_timed(op, start, peer);
     result
 }
@@ -120,7 +130,8 @@ pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
             } else {
                 count_sized(slot, op, peer, bytes)
             }
-            enter_timed(slot, op, peer, addr, bytes)
+            let site = extra::note(slot, op, peer, bytes);
+            enter_timed(slot, op, peer, addr, bytes, site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
     };
@@ -176,16 +187,23 @@ fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 
 /// Enters a sampled call; the time now when this call is to be timed or traced, else 0.
 #[inline(always)]
-pub(super) fn enter_sampled(slot: &Slot, cell: &Cell, op: u16, peer: i32, addr: usize, bytes: usize) -> u64 {
+pub(super) fn enter_sampled(
+    slot: &Slot,
+    cell: &Cell,
+    op: u16,
+    (peer, addr, bytes): (i32, usize, usize),
+    site: u32,
+) -> u64 {
     slot.head.current.word.store(current_word(op, STATE_ENTERED, peer), Relaxed);
     let left = cell.countdown.load(Relaxed);
     bump32(&cell.countdown, u32::MAX);
     // While tracing is on the mask is zero.
-    if left & trace::mask() == 0 { cold::begin(slot, left, addr, bytes) } else { 0 }
+    if left & trace::mask() == 0 { cold::begin(slot, left, addr, bytes, site) } else { 0 }
 }
 
 #[inline(always)]
-fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u64 {
+fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site: u32) -> u64 {
+    slot.head.site.store(site, Relaxed);
     let current = &slot.head.current;
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
@@ -202,9 +220,14 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
     if row > ROW_OVERFLOW && uses_counter(&slot.head) && !trace::is_on() {
-        let ticks = elapsed(&slot.head, start, clock::counter());
+        let end = clock::counter();
+        let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);
+            extra::add_exact(slot, ns);
+            if peer < 0 && traits(op) & TOGETHER != 0 {
+                extra::met(slot, peer, start, end);
+            }
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
             return;
         }

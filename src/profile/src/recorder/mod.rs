@@ -8,8 +8,12 @@
 mod attach;
 mod claim;
 mod cold;
+mod control;
+mod cost;
+mod extra;
 mod held;
 mod hot;
+mod modules;
 mod read;
 mod tls;
 
@@ -17,7 +21,11 @@ mod tls;
 pub(crate) mod tests;
 
 pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
+pub use extra::{context, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
+pub use tls::set_site;
+
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;
 

@@ -188,7 +188,7 @@ fn samples_estimate_the_total_even_against_a_pattern() {
         let ns = if call % 128 == 7 { 10_000 } else { 20 };
         truth += ns;
         hot::count(slot, cell, 1, 8);
-        if hot::enter_sampled(slot, cell, op, 1, 0, 8) != 0 {
+        if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
             cold::add_sample(slot, cell, ns + overhead, overhead);
         }
     }
@@ -221,7 +221,7 @@ fn with_long_calls(calls: u64, period: u64, long: u64) -> (Routine, u64) {
         let ns = if (call * 0x9e37_79b9) % period == 0 { long } else { 20 };
         truth += ns;
         hot::count(slot, cell, 1, 8);
-        if hot::enter_sampled(slot, cell, op, 1, 0, 8) != 0 {
+        if hot::enter_sampled(slot, cell, op, (1, 0, 8), 0) != 0 {
             cold::add_sample(slot, cell, ns + overhead, overhead);
         }
     }

@@ -1,4 +1,5 @@
-//! The calling thread's slot pointer: null until its first recorded call, and again once it exits.
+//! What belongs to the calling thread: its slot (null until its first recorded call, and again once it exits), and where
+//! the call returns to that an entry is about to record.
 #![allow(unsafe_code)]
 
 use crate::segment::layout::Slot;
@@ -6,7 +7,10 @@ use crate::segment::layout::Slot;
 unsafe extern "C" {
     #[cfg(not(target_arch = "x86_64"))]
     fn pellucid_profile_slot_get() -> *const Slot;
+    #[cfg(not(target_arch = "x86_64"))]
+    fn pellucid_profile_site_get() -> u64;
     fn pellucid_profile_slot_set(slot: *const Slot);
+    fn pellucid_profile_site_set(site: u64);
 }
 
 /// The calling thread's slot.
@@ -18,7 +22,7 @@ pub(super) fn slot() -> Option<&'static Slot> {
     // be called on; `readonly` but not `pure`, so that a value from before a claim is not reused after it.
     unsafe {
         core::arch::asm!(
-            "mov {slot}, qword ptr [rip + pellucid_profile_slot@GOTTPOFF]",
+            "mov {slot}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
             "mov {slot}, qword ptr fs:[{slot}]",
             slot = out(reg) slot,
             options(readonly, nostack, preserves_flags)
@@ -33,8 +37,38 @@ pub(super) fn slot() -> Option<&'static Slot> {
     unsafe { slot.as_ref() }
 }
 
+/// Where the call returns to that the calling thread's last armed entry was for; 0 before the first.
+#[inline(always)]
+pub(super) fn site() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let site: u64;
+        // SAFETY: as in `slot`.
+        unsafe {
+            core::arch::asm!(
+                "mov {site}, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
+                "mov {site}, qword ptr fs:[{site} + 8]",
+                site = out(reg) site,
+                options(readonly, nostack, preserves_flags)
+            );
+        }
+        site
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    // SAFETY: no precondition.
+    unsafe {
+        pellucid_profile_site_get()
+    }
+}
+
 /// Sets the calling thread's slot.
 pub(super) fn set_slot(slot: Option<&'static Slot>) {
     // SAFETY: stores a thread-local pointer.
     unsafe { pellucid_profile_slot_set(slot.map_or(std::ptr::null(), std::ptr::from_ref)) }
+}
+
+/// Sets where the call returns to that is recorded next: what an entry does, for calls that come another way.
+pub fn set_site(site: u64) {
+    // SAFETY: stores a thread-local number.
+    unsafe { pellucid_profile_site_set(site) }
 }

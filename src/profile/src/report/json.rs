@@ -3,7 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::balance::{WAITING, balance, library_ns};
-use super::{Options, View, merge, notes, sort, views};
+use super::symbols::Symbols;
+use super::{Options, View, merge, notes, sort, view, views};
 use crate::model::{End, Pe, Profile, Progress, Routine};
 use crate::size::{Distance, size_bounds};
 
@@ -11,7 +12,7 @@ use crate::size::{Distance, size_bounds};
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// The report as one JSON object. `problems` are what could not be read of the profile.
-pub fn json(profile: &Profile, options: &Options, problems: &[String]) -> String {
+pub fn json(profile: &Profile, options: &Options, problems: &[String], symbols: &dyn Symbols) -> String {
     let job = &profile.job;
     let mut routines = merge::routines(&profile.pes);
     sort::select(&mut routines, options.sort, options.top);
@@ -27,6 +28,7 @@ pub fn json(profile: &Profile, options: &Options, problems: &[String]) -> String
         "wall_ns": job.wall_ns,
         "exit_status": job.exit_status,
         "level": level,
+        "overhead_ns": profile.pes.iter().map(Pe::overhead_ns).fold(0_u64, u64::saturating_add),
         "notes": notes(profile),
         "problems": problems,
         "routines": routine_list(&routines, merge::run_time_ns(&profile.pes)),
@@ -37,9 +39,31 @@ pub fn json(profile: &Profile, options: &Options, problems: &[String]) -> String
         View::Pe => ("per_pe", profile.pes.iter().map(|pe| pe_object(pe, options)).collect()),
         View::Size => ("per_size", routines.iter().flat_map(sizes).collect()),
         View::Peer => ("per_peer", routines.iter().flat_map(distances).collect()),
+        View::Matrix => {
+            object["matrix"] = matrix_object(profile);
+            return pretty(&object);
+        }
+        _ => {
+            for grid in view::grids(options.view, profile, options, symbols) {
+                object[grid.name] = grid.json();
+            }
+            return pretty(&object);
+        }
     };
     object[name] = Value::Array(list);
     pretty(&object)
+}
+
+/// Rows are origins, columns targets.
+fn matrix_object(profile: &Profile) -> Value {
+    let m = view::matrix(profile, view::LARGEST);
+    json!({
+        "by": if m.by_pe { "pe" } else { "group" },
+        "labels": m.labels,
+        "bytes": m.bytes,
+        "calls": m.calls,
+        "elsewhere": { "bytes": m.elsewhere.bytes, "calls": m.elsewhere.calls },
+    })
 }
 
 fn pretty(object: &Value) -> String {

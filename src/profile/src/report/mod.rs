@@ -1,13 +1,16 @@
 //! Reports: the same numbers as a table for people and as JSON for programs.
 
 mod balance;
+pub mod grid;
 mod json;
 mod merge;
 mod notes;
 mod sort;
+mod symbols;
 mod table;
 mod text;
 mod units;
+mod view;
 mod views;
 
 use std::io;
@@ -18,7 +21,10 @@ pub use json::{SCHEMA_VERSION, json};
 pub use merge::{hosts, routines};
 pub use notes::notes;
 pub use sort::SortKey;
+pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
+pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
+pub use view::{Late, Matrix, VIEWS, grids, late, matrix};
 
 use crate::file;
 use crate::model::Profile;
@@ -37,12 +43,41 @@ pub enum View {
     Size,
     /// By distance of the peer.
     Peer,
+    /// From PE to PE.
+    Matrix,
+    /// By place in the program.
+    Callsites,
+    /// Who came late to what.
+    Imbalance,
+    /// Nonblocking operations.
+    Nbi,
+    /// By region of the program.
+    Regions,
+    /// By context and team.
+    Contexts,
+    /// Hardware and software counters.
+    Counters,
 }
 
 impl View {
-    /// Every view with its name on the command line.
-    pub const ALL: [(&'static str, View); 4] =
-        [("routine", View::Routine), ("pe", View::Pe), ("size", View::Size), ("peer", View::Peer)];
+    /// Every view with its name on the command line; a second name of one comes after all first ones.
+    pub const ALL: [(&'static str, View); 15] = [
+        ("routines", View::Routine),
+        ("sizes", View::Size),
+        ("matrix", View::Matrix),
+        ("callsites", View::Callsites),
+        ("imbalance", View::Imbalance),
+        ("nbi", View::Nbi),
+        ("regions", View::Regions),
+        ("contexts", View::Contexts),
+        ("counters", View::Counters),
+        ("pe", View::Pe),
+        ("peer", View::Peer),
+        ("routine", View::Routine),
+        ("size", View::Size),
+        ("pes", View::Pe),
+        ("teams", View::Contexts),
+    ];
 
     /// The view with this name.
     pub fn from_name(name: &str) -> Option<View> {
@@ -61,6 +96,12 @@ pub struct Options {
     pub top: Option<usize>,
 }
 
+/// A view as comma-separated values; several tables are separated by an empty line.
+pub fn csv(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> String {
+    let tables: Vec<String> = grids(options.view, profile, options, symbols).iter().map(grid::Grid::csv).collect();
+    tables.join("\r\n")
+}
+
 /// What a launcher does with the profile of a job that has ended.
 #[derive(Debug)]
 pub struct Finished {
@@ -72,10 +113,15 @@ pub struct Finished {
     pub write_error: Option<(PathBuf, io::Error)>,
 }
 
+/// Writes what a job has recorded so far. Gives the file that could not be written, and why.
+pub fn snapshot(segment: &Segment, dir: &Path) -> Option<(PathBuf, io::Error)> {
+    file::write(&snapshot::take(segment, &Outcome::default()), dir).err()
+}
+
 /// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the report.
 pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&Path>) -> Finished {
     let profile = snapshot::take(segment, outcome);
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
-    let table = text(&profile, &Options::default());
+    let table = text(&profile, &Options::default(), &NoSymbols);
     Finished { profile, table, write_error }
 }

@@ -3,21 +3,25 @@
 use std::fmt::Write as _;
 
 use super::balance::{WAITING, balance, library_ns};
+use super::grid::Grid;
+use super::symbols::Symbols;
 use super::table::Table;
-use super::{Options, View, merge, notes, sort, units, views};
+use super::{Options, View, merge, notes, sort, units, view, views};
 use crate::model::{Pe, Profile, Routine};
 
 /// PEs listed one by one in the report by routine; with more, those that wait longest.
 const PES_LISTED: usize = 16;
 
 /// The report as text, at most 100 columns wide.
-pub fn text(profile: &Profile, options: &Options) -> String {
+pub fn text(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> String {
     let mut parts = vec![header(profile)];
     match options.view {
         View::Routine => parts.extend([by_routine(profile, options), troubles(profile)]),
         View::Pe => parts.push(views::by_pe(profile)),
         View::Size => parts.push(views::by_size(profile, options)),
         View::Peer => parts.push(views::by_peer(profile, options)),
+        View::Matrix => parts.push(view::matrix_text(profile)),
+        _ => parts.extend(view::grids(options.view, profile, options, symbols).iter().map(grid_text)),
     }
     if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {
         parts.push(balance_table(&profile.pes));
@@ -27,6 +31,10 @@ pub fn text(profile: &Profile, options: &Options) -> String {
     }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
+}
+
+fn grid_text(grid: &Grid) -> String {
+    if grid.rows.is_empty() { grid.text() } else { format!("{}\n{}", grid.title, grid.text()) }
 }
 
 fn header(profile: &Profile) -> String {
@@ -53,6 +61,9 @@ fn header(profile: &Profile) -> String {
     if job.start_realtime_ns > 0 {
         let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
     }
+    if let Some(text) = overhead(profile) {
+        let _ = writeln!(out, "{text}");
+    }
     let notes = notes(profile);
     const NOTES: usize = 12;
     for note in notes.iter().take(NOTES) {
@@ -62,6 +73,44 @@ fn header(profile: &Profile) -> String {
         let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
     }
     out
+}
+
+/// What profiling itself took. `None` for profiles that do not say.
+fn overhead(profile: &Profile) -> Option<String> {
+    let costs = || profile.pes.iter().map(|pe| pe.detail.cost).filter(|cost| cost.timed_ns > 0.0);
+    let pes = costs().count() as f64;
+    if pes == 0.0 {
+        return None;
+    }
+    let counted = costs().map(|cost| cost.counted_ns).sum::<f64>() / pes;
+    let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
+    let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns() as f64).sum();
+    Some(format!(
+        "profiling took about {}, {} % of the run ({} a counted call, {} a timed one)",
+        units::time(all),
+        units::percent(all, merge::run_time_ns(&profile.pes)),
+        units::time(counted),
+        units::time(timed),
+    ))
+}
+
+/// How much the estimated times can be trusted.
+fn sampling(routines: &[Routine]) -> String {
+    let estimated = || routines.iter().filter(|r| r.estimated && r.timed_calls > 0);
+    let sum = |of: fn(&Routine) -> u64| estimated().map(of).fold(0_u64, u64::saturating_add);
+    let (calls, timed) = (sum(Routine::all_calls), sum(|r| r.timed_calls));
+    let worst = estimated()
+        .filter(|r| r.total_ns > 0)
+        .map(|r| (100.0 * r.total_stderr_ns() / r.total_ns as f64, r.name.as_str()))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    let error = worst.map(|(percent, name)| format!("Standard error of the totals: up to {percent:.1} % ({name}).\n"));
+    format!(
+        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.\n{}",
+        units::count(timed),
+        units::count(calls),
+        calls as f64 / timed.max(1) as f64,
+        error.unwrap_or_default()
+    )
 }
 
 fn by_routine(profile: &Profile, options: &Options) -> String {
@@ -75,6 +124,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
     let (total, spent) = (sum(|r| r.total_ns), sum(Routine::spent_ns));
     let estimated = routines.iter().any(|r| r.estimated);
     let kinds = routines.len();
+    let all_routines = routines.clone();
     let cut = sort::select(&mut routines, options.sort, options.top);
 
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
@@ -105,9 +155,7 @@ fn by_routine(profile: &Profile, options: &Options) -> String {
     }
     let mut text = table.finish();
     if estimated {
-        text.push_str(
-            "~ estimated: one call in about 128 is timed where timing each would distort it. Counts are exact.\n",
-        );
+        text.push_str(&sampling(&all_routines));
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Numbers for people: three digits and a unit.
 
 /// A duration in nanoseconds.
-pub(super) fn time(ns: f64) -> String {
+pub fn time(ns: f64) -> String {
     const UNITS: [(&str, f64); 4] = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     // The least unit in which the number rounds to less than 1000; seconds for all beyond.
     let (unit, size) = UNITS.into_iter().find(|(_, size)| ns / size < 999.5).unwrap_or(UNITS[3]);
@@ -12,7 +12,7 @@ pub(super) fn time(ns: f64) -> String {
 }
 
 /// A number of bytes.
-pub(super) fn bytes(count: u64) -> String {
+pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     if count < 1024 {
         return format!("{count} B");
@@ -28,7 +28,7 @@ pub(super) fn bytes(count: u64) -> String {
 }
 
 /// A count: exact up to eight digits.
-pub(super) fn count(count: u64) -> String {
+pub fn count(count: u64) -> String {
     const UNITS: [(&str, f64); 4] = [("M", 1e6), ("G", 1e9), ("T", 1e12), ("P", 1e15)];
     if count < 100_000_000 {
         return count.to_string();

@@ -2,7 +2,8 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::layout::{Current, OWNER_NONE, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE};
+use super::extra::split_key;
+use super::layout::{OWNER_NONE, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
 use super::map::Segment;
 use crate::op;
 
@@ -30,6 +31,8 @@ pub struct CurrentOp {
     pub phase: Phase,
     /// World number of the peer; `None` where the call has none.
     pub peer: Option<u32>,
+    /// Where it was called from: the return address. For calls that are timed.
+    pub site: Option<u64>,
     /// Address argument, for routines that are timed each call.
     pub addr: Option<u64>,
     /// Bytes, for routines that are timed each call.
@@ -50,7 +53,7 @@ impl Segment {
         let now = self.scale().now();
         let used = region.slots[..SLOTS].iter().take(region.head.slots_used.load(Acquire) as usize);
         let mut all: Vec<CurrentOp> =
-            used.filter_map(|slot| self.decode(&slot.head.current, slot.head.owner.load(Relaxed), now)).collect();
+            used.filter_map(|slot| self.decode(slot, slot.head.owner.load(Relaxed), now)).collect();
         if all.iter().any(|c| c.thread != OWNER_NONE) {
             all.retain(|c| c.thread != OWNER_NONE);
         }
@@ -58,7 +61,8 @@ impl Segment {
         all
     }
 
-    fn decode(&self, current: &Current, thread: u32, now: u64) -> Option<CurrentOp> {
+    fn decode(&self, slot: &Slot, thread: u32, now: u64) -> Option<CurrentOp> {
+        let current = &slot.head.current;
         let word = current.word.load(Acquire);
         let phase = match (word >> 16) & 0xffff {
             STATE_INSIDE => Phase::Inside,
@@ -75,10 +79,18 @@ impl Segment {
             op,
             phase,
             peer: u32::try_from((word >> 32) as u32 as i32).ok(),
+            site: timed.then(|| site(slot, op)).flatten(),
             addr: timed.then(|| current.addr.load(Relaxed)),
             bytes: timed.then(|| current.bytes.load(Relaxed)),
             start_ns: timed.then(|| self.since_start(start)),
             elapsed_ns: timed.then(|| self.scale().ns(now.saturating_sub(start))),
         })
     }
+}
+
+/// Where the timed call of this operation comes from.
+fn site(slot: &Slot, op: u16) -> Option<u64> {
+    let row = slot.extra.sites.get(slot.head.site.load(Relaxed) as usize)?;
+    let (address, of, _) = split_key(row.key.load(Relaxed));
+    (address != 0 && of == op).then_some(address)
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! segment   Header | Region of the first local PE | Region of the next PE | ...
-//! region    RegionHead | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
-//! slot      SlotHead | a Cell per operation | Rows
+//! region    RegionHead | Names | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
+//! slot      SlotHead | a Cell per operation | Extra (peers, call sites, ...) | Rows
 //! ```
 //!
 //! Everything is sparse: a page that nobody wrote takes no memory. A slot belongs to one thread at a time, which alone
@@ -14,6 +14,7 @@
 
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use super::extra::{Extra, Names};
 use crate::histogram::BUCKETS;
 use crate::op::MAX_OPS;
 use crate::size::{DISTANCES, SIZE_CLASSES};
@@ -21,14 +22,15 @@ use crate::size::{DISTANCES, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
 /// Bytes of a slot: what profiling one thread can take at most.
 pub const SLOT_BYTES: usize = 4 << 20;
 /// Histogram rows of a slot.
-pub const ROWS: usize = (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>()) / size_of::<Row>();
+pub const ROWS: usize =
+    (SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - size_of::<Extra>()) / size_of::<Row>();
 
 /// Distributed locks that a PE can hold and be seen to hold.
 pub const LOCKS: usize = 16;
@@ -39,6 +41,7 @@ pub const ROW_NONE: u32 = 0;
 pub const ROW_OVERFLOW: u32 = 1;
 
 /// Text that another process may read while it is written: NUL-terminated, cut at the field's size.
+#[derive(Debug)]
 #[repr(transparent)]
 pub struct Text<const N: usize>([AtomicU8; N]);
 
@@ -91,6 +94,12 @@ pub struct Header {
     pub launcher_pid: AtomicU32,
     /// Processes that had a loss in their trace to report: the first one speaks for all.
     pub trace_reported: AtomicU32,
+    /// Nonzero: the creator answers [`Self::flush_wanted`].
+    pub flush_served: AtomicU32,
+    /// Snapshots that PEs have asked for. A futex.
+    pub flush_wanted: AtomicU32,
+    /// The last of them that has been written. A futex.
+    pub flush_done: AtomicU32,
     /// Host of the creator.
     pub host: Text<64>,
     /// Program of the job.
@@ -141,6 +150,14 @@ pub struct RegionHead {
     pub shared_calls: AtomicU64,
     /// What timing a sample takes, in ticks times 256: included in the samples, to be subtracted from their mean.
     pub sample_overhead: AtomicU64,
+    /// What counting a sampled call takes, in ticks times 256, measured at the start.
+    pub call_cost: AtomicU64,
+    /// What counting and timing a timed call takes, in ticks times 256, measured at the start.
+    pub timed_cost: AtomicU64,
+    /// Ends of regions that were not open, begins beyond the deepest nesting, names beyond the table.
+    pub region_errors: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
     /// Host of the PE.
     pub host: Text<64>,
     /// First address and bytes of the symmetric heap, then of the static objects: the same object has the same offset on
@@ -210,6 +227,16 @@ pub struct SlotHead {
     pub rows_overflowed: AtomicU32,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,
+    /// The innermost open region of the thread, where call-site keys have it (see [`super::extra::key`]).
+    pub region_key: AtomicU64,
+    /// When the innermost region last changed, in ticks.
+    pub region_since: AtomicU64,
+    /// Regions open, one in another.
+    pub region_depth: AtomicU32,
+    /// The call site of the timed call that runs, or ran last: an index of [`super::extra::Extra::sites`].
+    pub site: AtomicU32,
+    /// When the first nonblocking operation since the last completion was issued, in ticks; 0: none is open.
+    pub nbi_since: AtomicU64,
 }
 
 /// Counters of one operation in one slot.
@@ -275,9 +302,15 @@ pub struct Slot {
     pub head: SlotHead,
     /// One cell an operation.
     pub cells: [Cell; MAX_OPS],
+    /// Peers, call sites and all else that is not by operation.
+    pub extra: Extra,
     /// Rows; the first is the overflow row.
     pub rows: [Row; ROWS],
-    pad: [u8; SLOT_BYTES - size_of::<SlotHead>() - MAX_OPS * size_of::<Cell>() - ROWS * size_of::<Row>()],
+    pad: [u8; SLOT_BYTES
+        - size_of::<SlotHead>()
+        - MAX_OPS * size_of::<Cell>()
+        - size_of::<Extra>()
+        - ROWS * size_of::<Row>()],
 }
 
 /// What one PE records.
@@ -285,6 +318,8 @@ pub struct Slot {
 pub struct Region {
     /// Head.
     pub head: RegionHead,
+    /// Names that the whole PE shares.
+    pub names: Names,
     /// A slot a thread; the last one is the shared slot.
     pub slots: [Slot; SLOTS + 1],
 }
@@ -307,8 +342,8 @@ const _: () = {
     assert!(size_of::<Cell>() == 128);
     assert!(size_of::<Row>() == 10_944);
     assert!(size_of::<Slot>() == SLOT_BYTES);
-    assert!(REGION_BYTES == 4096 + (SLOTS + 1) * SLOT_BYTES);
-    assert!(ROWS == 359);
+    assert!(REGION_BYTES == 4096 + size_of::<Names>() + (SLOTS + 1) * SLOT_BYTES);
+    assert!(ROWS >= 256);
     assert!(std::mem::offset_of!(Slot, cells) == 128);
     assert!(std::mem::offset_of!(Cell, countdown) == 64);
     // Masking an operation id is enough to stay inside the cells.

@@ -2,13 +2,17 @@
 
 mod create;
 mod current;
+pub mod extra;
+pub mod futex;
 pub mod layout;
 mod map;
 mod mapping;
+mod serve;
 
 pub use create::{JobInfo, create, create_with};
 pub use current::{CurrentOp, Phase};
 pub use map::Segment;
+pub use serve::Requests;
 
 pub(crate) use create::host_name;
 pub(crate) use map::Facts;

@@ -1,7 +1,8 @@
 //! Profiles with known numbers.
 
+use pellucid_profile::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, find};
 use pellucid_profile::size::size_class;
 
 const MS: u64 = 1_000_000;
@@ -92,9 +93,72 @@ fn stencil() -> Profile {
             timed("shmem_barrier_all", Class::Barrier, &[wait, 2000, 3000 + pe]),
             timed("shmem_double_sum_reduce", Class::Collective, &[9000; 10]),
         ];
-        finalized(pe as u32, 400 * MS, routines)
+        Pe { detail: detail(pe as u32), ..finalized(pe as u32, 400 * MS, routines) }
     });
     Profile { pes: pes.collect(), job: job("./stencil", "-n 1024 --steps 50", 4, 410 * MS, 0) }
+}
+
+/// Everything that is not by routine, of PE `pe` of four; PE 2 comes 39 ms late to the first barrier.
+fn detail(pe: u32) -> Detail {
+    let (barrier, put) = ("shmem_barrier_all", "shmem_double_put");
+    let traffic = |calls, bytes| Traffic { calls, bytes };
+    let peer = |to: u32| Peer { pe: Some(to), put: traffic(24, 24 * 65_536), get: traffic(2, 16), amo: traffic(1, 8) };
+    let site = |address, routine: &str, region, calls, bytes, ns| Site {
+        address,
+        routine: routine.into(),
+        region,
+        calls,
+        bytes,
+        timed_calls: if ns == 0 { 0 } else { calls },
+        total_ns: (ns > 0).then_some(ns),
+        max_ns: ns / calls,
+    };
+    // Each process is loaded at another address; the places in the file are the same.
+    let base = 0x5555_0000_0000 + 0x10_0000 * u64::from(pe);
+    let arrived =
+        |number: u64| 10 * MS + 50 * MS * number + if pe == 2 && number == 0 { 39 * MS } else { u64::from(pe) * 1000 };
+    let sync = |number: u64| Sync {
+        team: 0,
+        region: 1,
+        op: find(barrier).unwrap(),
+        address: base + 0x1234,
+        number,
+        arrived_ns: arrived(number),
+        left_ns: 49 * MS + 50 * MS * number + 5000,
+    };
+    Detail {
+        peers: vec![peer((pe + 3) % 4), peer((pe + 1) % 4)],
+        sites: vec![
+            site(base + 0x1234, barrier, 1, 3, 0, if pe == 2 { MS } else { 40 * MS }),
+            site(base + 0x1300, put, 1, 48, 48 * 65_536, 5_760_000),
+            site(base + 0x1400, "shmem_long_p", 0, 600, 4800, 0),
+            site(0, "shmem_long_wait_until", 2, 2, 0, 12_000),
+        ],
+        modules: vec![Module { base, start: base + 0x1000, end: base + 0x9000, path: "/no/such/stencil".into() }],
+        regions: vec![
+            Region { own_ns: 100 * MS, ..Region::default() },
+            Region { name: "step".into(), entries: 50, total_ns: 300 * MS, own_ns: 250 * MS, max_ns: 9 * MS, open: 0 },
+            Region {
+                name: "step, inner".into(),
+                entries: 50,
+                total_ns: 50 * MS,
+                own_ns: 50 * MS,
+                max_ns: 2 * MS,
+                open: 0,
+            },
+        ],
+        markers: vec![Marker { name: "residual".into(), count: 4, sum: 1.0, min: 0.125, max: 0.5, last: 0.125 }],
+        teams: vec![
+            Team { start: 0, stride: 1, size: 4, id: 0, calls: 3, ns: 40 * MS, bytes: 0 },
+            Team { start: 0, stride: 2, size: 2, id: 5, calls: 10, ns: 90_000, bytes: 80 },
+        ],
+        syncs: (0..3).map(sync).collect(),
+        sync_every: 1,
+        nbi: Nbi { issued: 100, bytes: 6400, batches: 10, completed: 99, ns: 4 * MS, blocked_ns: MS, max_ns: MS / 2 },
+        contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
+        cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
+        region_errors: u32::from(pe == 3),
+    }
 }
 
 /// One PE killed in a barrier, one that never got anywhere, one that failed.

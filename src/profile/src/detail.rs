@@ -1,0 +1,301 @@
+//! What a PE recorded beside its routines: peers, call sites, regions, synchronisation, nonblocking operations. Plain data.
+
+/// Calls and bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Traffic {
+    /// Calls.
+    pub calls: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
+
+impl Traffic {
+    /// Adds another count.
+    pub fn add(&mut self, other: Traffic) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+/// Traffic with one peer: puts and signals, gets, atomics. Exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Peer {
+    /// World number; `None` for those that found no room in the table.
+    pub pe: Option<u32>,
+    /// Puts and signals.
+    pub put: Traffic,
+    /// Gets.
+    pub get: Traffic,
+    /// Atomics.
+    pub amo: Traffic,
+}
+
+impl Peer {
+    /// All kinds together.
+    pub fn all(&self) -> Traffic {
+        let mut all = self.put;
+        all.add(self.get);
+        all.add(self.amo);
+        all
+    }
+
+    /// Adds another thread's traffic with the same peer.
+    pub fn merge(&mut self, other: &Peer) {
+        self.put.add(other.put);
+        self.get.add(other.get);
+        self.amo.add(other.amo);
+    }
+}
+
+/// Calls of one routine from one place of the program in one region.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    /// Return address in the process; 0 where it is not known (no room in the table, or not called through an entry).
+    pub address: u64,
+    /// C name of the routine; empty for calls that found no room.
+    pub routine: String,
+    /// Number of the region, an index of [`Detail::regions`].
+    pub region: u8,
+    /// Calls. Exact.
+    pub calls: u64,
+    /// Bytes. Exact.
+    pub bytes: u64,
+    /// Calls that were timed.
+    pub timed_calls: u64,
+    /// Time in all calls in nanoseconds: exact where each was timed, else the mean of the timed ones times the calls. `None`
+    /// where none was timed.
+    pub total_ns: Option<u64>,
+    /// Longest timed call in nanoseconds.
+    pub max_ns: u64,
+}
+
+impl Site {
+    /// Adds another thread's calls from the same place.
+    pub fn merge(&mut self, other: &Site) {
+        self.total_ns = match (self.total_ns, other.total_ns) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            // Calls that were not timed take what the timed ones took.
+            (Some(ns), None) => Some(scaled(ns, self.calls, self.calls + other.calls)),
+            (None, Some(ns)) => Some(scaled(ns, other.calls, self.calls + other.calls)),
+            (None, None) => None,
+        };
+        self.calls = self.calls.saturating_add(other.calls);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
+        self.max_ns = self.max_ns.max(other.max_ns);
+    }
+}
+
+fn scaled(ns: u64, from: u64, to: u64) -> u64 {
+    if from == 0 { ns } else { (u128::from(ns) * u128::from(to) / u128::from(from)) as u64 }
+}
+
+/// An object that was loaded into the PE's process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Module {
+    /// What is added to its file's addresses.
+    pub base: u64,
+    /// First address of its code.
+    pub start: u64,
+    /// End of its code.
+    pub end: u64,
+    /// File.
+    pub path: String,
+}
+
+/// A named region, summed over the threads of a PE.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Region {
+    /// Name; empty for what is outside all regions.
+    pub name: String,
+    /// How often it was begun.
+    pub entries: u64,
+    /// From begin to end, in nanoseconds.
+    pub total_ns: u64,
+    /// The part of it outside inner regions.
+    pub own_ns: u64,
+    /// Longest time from begin to end.
+    pub max_ns: u64,
+    /// Begins without an end when the numbers were read.
+    pub open: u64,
+}
+
+/// Values that the program marked with a name.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Marker {
+    /// Name.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+    /// Sum.
+    pub sum: f64,
+    /// Least.
+    pub min: f64,
+    /// Greatest.
+    pub max: f64,
+    /// Last.
+    pub last: f64,
+}
+
+/// Collectives of a team, on one PE.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Team {
+    /// World number of its first PE.
+    pub start: i32,
+    /// Distance between members.
+    pub stride: i32,
+    /// Members; 0 for teams that found no room.
+    pub size: i32,
+    /// Number that members agree on.
+    pub id: u32,
+    /// Barriers, syncs and collectives.
+    pub calls: u64,
+    /// Time in them in nanoseconds.
+    pub ns: u64,
+    /// Bytes of them.
+    pub bytes: u64,
+}
+
+/// What tells teams apart: number, first PE, stride, members.
+pub type TeamKey = (u32, i32, i32, i32);
+
+impl Team {
+    /// What tells teams apart.
+    pub fn key(&self) -> TeamKey {
+        (self.id, self.start, self.stride, self.size)
+    }
+}
+
+/// One call of a barrier, sync or collective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sync {
+    /// The team, an index of [`Detail::teams`].
+    pub team: u8,
+    /// Number of the region, an index of [`Detail::regions`].
+    pub region: u8,
+    /// Operation id.
+    pub op: u16,
+    /// Return address.
+    pub address: u64,
+    /// Its number among the calls of the team.
+    pub number: u64,
+    /// When the PE arrived, in nanoseconds since the job's start.
+    pub arrived_ns: u64,
+    /// When it left.
+    pub left_ns: u64,
+}
+
+/// Nonblocking operations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Nbi {
+    /// Operations issued.
+    pub issued: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Batches: what was issued between two completions.
+    pub batches: u64,
+    /// Operations in them; the others were not completed when the numbers were read.
+    pub completed: u64,
+    /// From the first issue of a batch to the return of the call that completed it, in nanoseconds, over all batches.
+    pub ns: u64,
+    /// The part of it in the completing calls.
+    pub blocked_ns: u64,
+    /// Longest batch.
+    pub max_ns: u64,
+}
+
+/// Traffic on one context that the program made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Its handle; 0 for contexts that found no room.
+    pub handle: u64,
+    /// Puts and signals.
+    pub put: Traffic,
+    /// Gets.
+    pub get: Traffic,
+    /// Atomics.
+    pub amo: Traffic,
+    /// Fences and quiets.
+    pub orders: u64,
+}
+
+/// What recording costs, measured when the PE started, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cost {
+    /// A call that is only counted.
+    pub counted_ns: f64,
+    /// A call that is timed.
+    pub timed_ns: f64,
+    /// A sample.
+    pub sample_ns: f64,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Detail {
+    /// By peer, in the order of their numbers.
+    pub peers: Vec<Peer>,
+    /// By call site.
+    pub sites: Vec<Site>,
+    /// Loaded objects.
+    pub modules: Vec<Module>,
+    /// Regions by number; 0 is what is outside of all.
+    pub regions: Vec<Region>,
+    /// Markers.
+    pub markers: Vec<Marker>,
+    /// Teams.
+    pub teams: Vec<Team>,
+    /// Calls that all PEs of a team make together, by team and number.
+    pub syncs: Vec<Sync>,
+    /// Of how many of those calls one is kept.
+    pub sync_every: u64,
+    /// Nonblocking operations.
+    pub nbi: Nbi,
+    /// Contexts.
+    pub contexts: Vec<Context>,
+    /// What recording costs.
+    pub cost: Cost,
+    /// Begins and ends of regions, and markers, that could not be kept.
+    pub region_errors: u32,
+}
+
+impl Detail {
+    /// Keeps at most `most` synchronisations: every second, fourth ... of them, the same on all PEs that do so.
+    pub fn thin_out(&mut self, most: usize) {
+        while self.syncs.len() > most {
+            self.sync_every = self.sync_every.max(1).saturating_mul(2);
+            let every = self.sync_every;
+            self.syncs.retain(|sync| sync.number % every == 0);
+            if every > 1 << 40 {
+                self.syncs.truncate(most);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn untimed_calls_take_the_mean_of_timed_ones() {
+        let mut a = Site { calls: 10, timed_calls: 10, total_ns: Some(100), ..Site::default() };
+        a.merge(&Site { calls: 30, ..Site::default() });
+        assert_eq!((a.calls, a.total_ns, a.timed_calls), (40, Some(400), 10));
+        let mut b = Site { calls: 1, ..Site::default() };
+        b.merge(&Site { calls: 1, ..Site::default() });
+        assert_eq!(b.total_ns, None);
+    }
+
+    #[test]
+    fn thinning_keeps_the_same_calls_everywhere() {
+        let mut detail = Detail {
+            syncs: (0..100).map(|number| Sync { number, ..Sync::default() }).collect(),
+            sync_every: 1,
+            ..Detail::default()
+        };
+        detail.thin_out(30);
+        assert_eq!(detail.sync_every, 4);
+        assert!(detail.syncs.iter().all(|sync| sync.number % 4 == 0) && detail.syncs.len() == 25);
+    }
+}

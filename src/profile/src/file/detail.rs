@@ -1,0 +1,250 @@
+//! The sections of a PE file beside those of the PE and its routines. The order of the fields here is the format.
+//!
+//! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
+
+use super::ReadError;
+use super::cursor::Cursor;
+use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
+use crate::op;
+
+/// Tags of the sections, in the order in which they are written.
+pub(super) const TAGS: [u32; 10] = [
+    TAG_COST,
+    TAG_PEERS,
+    TAG_MODULES,
+    TAG_REGIONS,
+    TAG_SITES,
+    TAG_MARKERS,
+    TAG_TEAMS,
+    TAG_SYNCS,
+    TAG_NBI,
+    TAG_CONTEXTS,
+];
+/// What recording costs, and what could not be kept.
+const TAG_COST: u32 = 4;
+/// Traffic by peer.
+const TAG_PEERS: u32 = 5;
+/// Loaded objects.
+const TAG_MODULES: u32 = 6;
+/// Regions.
+const TAG_REGIONS: u32 = 7;
+/// Call sites.
+const TAG_SITES: u32 = 8;
+/// Markers.
+const TAG_MARKERS: u32 = 9;
+/// Teams.
+const TAG_TEAMS: u32 = 10;
+/// Synchronisations one by one.
+pub(super) const TAG_SYNCS: u32 = 11;
+/// Nonblocking operations.
+const TAG_NBI: u32 = 12;
+/// Contexts.
+const TAG_CONTEXTS: u32 = 13;
+
+/// The payload of a section; `None` where there is nothing to say.
+pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
+    let mut out = Out(Vec::new());
+    match tag {
+        TAG_COST => {
+            let Cost { counted_ns, timed_ns, sample_ns } = d.cost;
+            [counted_ns, timed_ns, sample_ns].into_iter().for_each(|ns| out.u64(ns.to_bits()));
+            out.u32(d.region_errors);
+        }
+        TAG_PEERS => out.list(&d.peers, |out, p| {
+            out.u32(p.pe.unwrap_or(u32::MAX));
+            [p.put, p.get, p.amo].into_iter().for_each(|t| out.traffic(t));
+        }),
+        TAG_MODULES => out.list(&d.modules, |out, m| {
+            [m.base, m.start, m.end].into_iter().for_each(|n| out.u64(n));
+            out.text(&m.path);
+        }),
+        TAG_REGIONS => out.list(&d.regions, |out, r| {
+            out.text(&r.name);
+            [r.entries, r.total_ns, r.own_ns, r.max_ns, r.open].into_iter().for_each(|n| out.u64(n));
+        }),
+        TAG_SITES => out.list(&d.sites, |out, s| {
+            out.u64(s.address);
+            out.text(&s.routine);
+            out.0.push(s.region);
+            [s.calls, s.bytes, s.timed_calls].into_iter().for_each(|n| out.u64(n));
+            out.0.push(u8::from(s.total_ns.is_some()));
+            [s.total_ns.unwrap_or(0), s.max_ns].into_iter().for_each(|n| out.u64(n));
+        }),
+        TAG_MARKERS => out.list(&d.markers, |out, m| {
+            out.text(&m.name);
+            out.u64(m.count);
+            [m.sum, m.min, m.max, m.last].into_iter().for_each(|v| out.u64(v.to_bits()));
+        }),
+        TAG_TEAMS => out.list(&d.teams, |out, t| {
+            [t.start as u32, t.stride as u32, t.size as u32, t.id].into_iter().for_each(|n| out.u32(n));
+            [t.calls, t.ns, t.bytes].into_iter().for_each(|n| out.u64(n));
+        }),
+        TAG_SYNCS => {
+            out.u64(d.sync_every);
+            out.list(&d.syncs, |out, s| {
+                out.0.extend([s.team, s.region]);
+                out.text(op::get(s.op).map_or("", |row| row.name));
+                [s.address, s.number, s.arrived_ns, s.left_ns].into_iter().for_each(|n| out.u64(n));
+            });
+        }
+        TAG_NBI => {
+            let n = &d.nbi;
+            [n.issued, n.bytes, n.batches, n.completed, n.ns, n.blocked_ns, n.max_ns]
+                .into_iter()
+                .for_each(|n| out.u64(n));
+        }
+        TAG_CONTEXTS => out.list(&d.contexts, |out, c| {
+            out.u64(c.handle);
+            [c.put, c.get, c.amo].into_iter().for_each(|t| out.traffic(t));
+            out.u64(c.orders);
+        }),
+        _ => return None,
+    }
+    Some(out.0)
+}
+
+/// Reads a section into the detail. Sections of other tags are left alone.
+pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(), ReadError> {
+    match tag {
+        TAG_COST => {
+            let mut next = || finite(c, "what recording costs");
+            d.cost = Cost { counted_ns: next()?, timed_ns: next()?, sample_ns: next()? };
+            d.region_errors = c.u32("region errors")?;
+        }
+        TAG_PEERS => {
+            d.peers = list(c, |c| {
+                let pe = c.u32("a peer")?;
+                let pe = (pe != u32::MAX).then_some(pe);
+                Ok(Peer { pe, put: traffic(c)?, get: traffic(c)?, amo: traffic(c)? })
+            })?;
+        }
+        TAG_MODULES => {
+            d.modules = list(c, |c| {
+                let mut next = || c.u64("an object's address");
+                let (base, start, end) = (next()?, next()?, next()?);
+                Ok(Module { base, start, end, path: c.text("an object's file")? })
+            })?;
+        }
+        TAG_REGIONS => {
+            d.regions = list(c, |c| {
+                let name = c.text("a region's name")?;
+                let mut next = || c.u64("a region");
+                let (entries, total_ns, own_ns, max_ns, open) = (next()?, next()?, next()?, next()?, next()?);
+                Ok(Region { name, entries, total_ns, own_ns, max_ns, open })
+            })?;
+        }
+        TAG_SITES => {
+            d.sites = list(c, |c| {
+                let address = c.u64("a call site")?;
+                let routine = c.text("a call site's routine")?;
+                let region = c.u8("a call site's region")?;
+                let mut next = || c.u64("a call site");
+                let (calls, bytes, timed_calls) = (next()?, next()?, next()?);
+                let is_timed = c.u8("a call site")? != 0;
+                let total_ns = Some(c.u64("a call site's time")?).filter(|_| is_timed);
+                let max_ns = c.u64("a call site's time")?;
+                Ok(Site { address, routine, region, calls, bytes, timed_calls, total_ns, max_ns })
+            })?;
+        }
+        TAG_MARKERS => {
+            d.markers = list(c, |c| {
+                let (name, count) = (c.text("a marker's name")?, c.u64("a marker")?);
+                let mut next = || c.u64("a marker").map(f64::from_bits);
+                Ok(Marker { name, count, sum: next()?, min: next()?, max: next()?, last: next()? })
+            })?;
+        }
+        TAG_TEAMS => {
+            d.teams = list(c, |c| {
+                let mut next = || c.u32("a team");
+                let (start, stride, size, id) = (next()? as i32, next()? as i32, next()? as i32, next()?);
+                let mut next = || c.u64("a team");
+                Ok(Team { start, stride, size, id, calls: next()?, ns: next()?, bytes: next()? })
+            })?;
+        }
+        TAG_SYNCS => {
+            d.sync_every = c.u64("the synchronisations")?;
+            let teams = d.teams.len();
+            d.syncs = list(c, |c| {
+                let (team, region) = (c.u8("a synchronisation")?, c.u8("a synchronisation")?);
+                if usize::from(team) >= teams {
+                    return Err(c.corrupt(format!("a synchronisation of team {team} of {teams}")));
+                }
+                let op = op::find(&c.text("a synchronisation's routine")?).unwrap_or(u16::MAX);
+                let mut next = || c.u64("a synchronisation");
+                let (address, number, arrived_ns, left_ns) = (next()?, next()?, next()?, next()?);
+                Ok(Sync { team, region, op, address, number, arrived_ns, left_ns })
+            })?;
+        }
+        TAG_NBI => {
+            let mut next = || c.u64("nonblocking operations");
+            d.nbi = Nbi {
+                issued: next()?,
+                bytes: next()?,
+                batches: next()?,
+                completed: next()?,
+                ns: next()?,
+                blocked_ns: next()?,
+                max_ns: next()?,
+            };
+        }
+        TAG_CONTEXTS => {
+            d.contexts = list(c, |c| {
+                let handle = c.u64("a context")?;
+                let (put, get, amo) = (traffic(c)?, traffic(c)?, traffic(c)?);
+                Ok(Context { handle, put, get, amo, orders: c.u64("a context")? })
+            })?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn list<T>(
+    c: &mut Cursor<'_>,
+    mut row: impl FnMut(&mut Cursor<'_>) -> Result<T, ReadError>,
+) -> Result<Vec<T>, ReadError> {
+    let count = c.u32("the number of rows")?;
+    // Not reserved at once: a damaged number must not take all memory.
+    let mut rows = Vec::new();
+    for _ in 0..count {
+        rows.push(row(c)?);
+    }
+    Ok(rows)
+}
+
+fn traffic(c: &mut Cursor<'_>) -> Result<Traffic, ReadError> {
+    Ok(Traffic { calls: c.u64("calls")?, bytes: c.u64("bytes")? })
+}
+
+fn finite(c: &mut Cursor<'_>, wanted: &'static str) -> Result<f64, ReadError> {
+    let value = f64::from_bits(c.u64(wanted)?);
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(c.corrupt(format!("{wanted}: {value}"))) }
+}
+
+/// Bytes of a section.
+struct Out(Vec<u8>);
+
+impl Out {
+    fn u32(&mut self, value: u32) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn u64(&mut self, value: u64) {
+        self.0.extend(value.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.u32(text.len() as u32);
+        self.0.extend(text.as_bytes());
+    }
+
+    fn traffic(&mut self, traffic: Traffic) {
+        self.u64(traffic.calls);
+        self.u64(traffic.bytes);
+    }
+
+    fn list<T>(&mut self, rows: &[T], mut row: impl FnMut(&mut Out, &T)) {
+        self.u32(rows.len() as u32);
+        rows.iter().for_each(|item| row(self, item));
+    }
+}

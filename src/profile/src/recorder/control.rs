@@ -1,0 +1,217 @@
+//! What a program asks of its profile while it runs: regions, markers, sampling, a snapshot now.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32,
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+use std::time::{Duration, Instant};
+
+use super::hot::{bump, ticks};
+use super::{claim, cold, tls};
+use crate::segment::Mapping;
+use crate::segment::extra::{KEY_REGION, NESTING, Names, REGIONS};
+use crate::segment::layout::{HEADER_BYTES, Header, Slot};
+
+static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
+/// How long a PE waits for its snapshot.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Maps the header, where snapshots are asked for.
+pub(super) fn serve(fd: RawFd) -> io::Result<()> {
+    let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
+    HEADER.store(mapping.leak().cast(), Release);
+    Ok(())
+}
+
+/// What became of a request for a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flush {
+    /// The snapshot is in the profile directory.
+    Written,
+    /// Nobody keeps a profile of this job.
+    NotKept,
+    /// The launcher did not answer in time.
+    NoAnswer,
+}
+
+/// Asks the launcher for a snapshot of the whole job, and waits until it is in the profile directory.
+pub fn flush() -> Flush {
+    // SAFETY: null or a mapping that is never unmapped; all fields are atomics.
+    let Some(header) = (unsafe { HEADER.load(Acquire).as_ref() }) else { return Flush::NotKept };
+    let Some(region) = claim::region() else { return Flush::NotKept };
+    if header.flush_served.load(Acquire) == 0 {
+        return Flush::NotKept;
+    }
+    super::modules::note(region);
+    let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
+    crate::segment::futex::wake(&header.flush_wanted);
+    let begin = Instant::now();
+    loop {
+        let done = header.flush_done.load(Acquire);
+        if done.wrapping_sub(mine) as i32 >= 0 {
+            return Flush::Written;
+        }
+        if begin.elapsed() > PATIENCE {
+            return Flush::NoAnswer;
+        }
+        if header.flush_served.load(Relaxed) == 0 {
+            return Flush::NotKept;
+        }
+        crate::segment::futex::wait(&header.flush_done, done, Duration::from_millis(200));
+    }
+}
+
+/// Sets how many short calls one timed call stands for at most (1: each is timed), and from how many nanoseconds on a
+/// call stands for itself only. `None` leaves it. Returns whether the values could be taken.
+pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {
+    if every.is_some_and(|n| n == 0 || n > cold::MAX_GAP) || long_ns == Some(0) {
+        return false;
+    }
+    if let Some(every) = every {
+        cold::GAP.store(every, Relaxed);
+    }
+    if let Some(ns) = long_ns {
+        cold::LONG.store(ns, Relaxed);
+    }
+    true
+}
+
+/// The calling thread's slot, claimed if need be. Threads that share a slot have no regions.
+fn slot() -> Option<&'static Slot> {
+    tls::slot().or_else(|| match claim::claim() {
+        claim::Place::Own(slot) => Some(slot),
+        _ => None,
+    })
+}
+
+/// The calling thread enters a region. Returns false where it cannot be kept: too many names, nesting too deep, no slot.
+pub fn region_begin(name: &str) -> bool {
+    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
+    let number = number_of(&region.names, name);
+    let depth = slot.head.region_depth.load(Relaxed) as usize;
+    let (Some(number), true) = (number, depth < NESTING) else {
+        region.head.region_errors.fetch_add(1, Relaxed);
+        return false;
+    };
+    let now = ticks(&slot.head);
+    slot.extra.stack[depth].store(number as u64, Relaxed);
+    slot.head.region_depth.store(depth as u32 + 1, Relaxed);
+    switch(slot, number, now);
+    let row = &slot.extra.regions[number];
+    bump(&row.entries, 1);
+    if row.open.load(Relaxed) == 0 {
+        row.since.store(now, Relaxed);
+    }
+    bump(&row.open, 1);
+    true
+}
+
+/// The calling thread leaves its innermost region, which must have this name where one is given. Returns false otherwise:
+/// then nothing changes.
+pub fn region_end(name: Option<&str>) -> bool {
+    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
+    let depth = slot.head.region_depth.load(Relaxed) as usize;
+    let innermost = depth.checked_sub(1).map(|top| slot.extra.stack[top].load(Relaxed) as usize % REGIONS);
+    let fits = |number: usize| name.is_none_or(|name| region.names.regions[number].get() == cut(name));
+    let Some(number) = innermost.filter(|&number| fits(number)) else {
+        region.head.region_errors.fetch_add(1, Relaxed);
+        return false;
+    };
+    let now = ticks(&slot.head);
+    slot.head.region_depth.store(depth as u32 - 1, Relaxed);
+    let outer = depth.checked_sub(2).map_or(0, |top| slot.extra.stack[top].load(Relaxed) as usize % REGIONS);
+    switch(slot, outer, now);
+    let row = &slot.extra.regions[number];
+    let open = row.open.load(Relaxed).saturating_sub(1);
+    row.open.store(open, Relaxed);
+    if open == 0 {
+        let ticks = now.saturating_sub(row.since.load(Relaxed));
+        bump(&row.ticks, ticks);
+        if ticks > row.max_ticks.load(Relaxed) {
+            row.max_ticks.store(ticks, Relaxed);
+        }
+    }
+    true
+}
+
+/// From now on the thread is in region `number`.
+fn switch(slot: &Slot, number: usize, now: u64) {
+    let head = &slot.head;
+    let before = (head.region_key.load(Relaxed) >> KEY_REGION) as usize % REGIONS;
+    bump(&slot.extra.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));
+    head.region_since.store(now, Relaxed);
+    head.region_key.store((number as u64) << KEY_REGION, Relaxed);
+}
+
+/// Marks a value under a name. Returns false where there is no room for another name.
+pub fn marker(name: &str, value: f64) -> bool {
+    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
+    locked(&region.names, |names| {
+        let name = cut(name);
+        let free = |row: &&crate::segment::extra::Marker| {
+            let found = row.name.get();
+            found == name || found.is_empty()
+        };
+        let Some(row) = names.markers.iter().find(free) else {
+            region.head.region_errors.fetch_add(1, Relaxed);
+            return false;
+        };
+        let number = |word: &std::sync::atomic::AtomicU64| f64::from_bits(word.load(Relaxed));
+        let first = row.count.load(Relaxed) == 0;
+        let (min, max) =
+            if first { (value, value) } else { (number(&row.min).min(value), number(&row.max).max(value)) };
+        row.sum.store((number(&row.sum) + value).to_bits(), Relaxed);
+        row.min.store(min.to_bits(), Relaxed);
+        row.max.store(max.to_bits(), Relaxed);
+        row.last.store(value.to_bits(), Relaxed);
+        row.when.store(ticks(&slot.head), Relaxed);
+        row.name.set(name);
+        bump(&row.count, 1);
+        true
+    })
+}
+
+/// The number of the region with this name, which gets one if there is room.
+fn number_of(names: &Names, name: &str) -> Option<usize> {
+    let name = Some(cut(name)).filter(|name| !name.is_empty())?;
+    let known = |names: &Names| {
+        let rows = names.regions.iter().enumerate().skip(1);
+        rows.map(|(number, row)| (number, row.get())).find(|(_, found)| *found == name || found.is_empty())
+    };
+    match known(names)? {
+        (number, found) if !found.is_empty() => Some(number),
+        _ => locked(names, |names| {
+            let (number, found) = known(names)?;
+            if found.is_empty() {
+                names.regions[number].set(name);
+            }
+            Some(number)
+        }),
+    }
+}
+
+/// A name as far as a row keeps it.
+fn cut(name: &str) -> &str {
+    let mut end = name.len().min(63);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
+/// Runs `f` while no other thread of the PE adds a name. Names are added a few times in a run.
+fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
+    lock(&names.lock);
+    let result = f(names);
+    names.lock.store(0, Release);
+    result
+}
+
+fn lock(word: &AtomicU32) {
+    while word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
+        std::thread::yield_now();
+    }
+}

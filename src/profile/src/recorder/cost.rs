@@ -1,0 +1,79 @@
+//! What recording itself costs: measured once at the start, so that every report can say how much of the time is ours.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::extra;
+use super::hot::{self, bump};
+use crate::clock;
+use crate::op::MAX_OPS;
+use crate::segment::extra::{key, site_index};
+use crate::segment::layout::{Region, SLOTS, STATE_INSIDE, Slot, current_word};
+
+/// An operation that nobody has: its cell is free to be written, and readers do not look at it.
+const NOBODY: u16 = MAX_OPS as u16 - 1;
+const CALLS: u64 = 64;
+const ROUNDS: usize = 9;
+
+/// Measures what a counted and what a timed call cost, into the head of the region.
+pub(super) fn measure(region: &Region) {
+    let slot = &region.slots[SLOTS];
+    let counted = median(slot, counted);
+    let timed = median(slot, timed);
+    region.head.call_cost.store(counted, Relaxed);
+    region.head.timed_cost.store(timed, Relaxed);
+    forget(slot);
+}
+
+/// Ticks of a call times 256: the median of some rounds.
+fn median(slot: &Slot, call: fn(&Slot)) -> u64 {
+    let mut rounds = [0_u64; ROUNDS];
+    call(slot);
+    for round in &mut rounds {
+        let begin = hot::ticks(&slot.head);
+        for _ in 0..CALLS {
+            call(std::hint::black_box(slot));
+        }
+        *round = hot::ticks(&slot.head).saturating_sub(begin) * 256 / CALLS;
+    }
+    rounds.sort_unstable();
+    rounds[ROUNDS / 2]
+}
+
+#[inline(never)]
+fn counted(slot: &Slot) {
+    let cell = slot.cell(NOBODY);
+    hot::count(slot, cell, -1, 8);
+    extra::note(slot, NOBODY, -1, 8);
+    slot.head.current.word.store(0, Relaxed);
+    hot::bump32(&cell.countdown, u32::MAX);
+}
+
+#[inline(never)]
+fn timed(slot: &Slot) {
+    counted(slot);
+    let start = hot::ticks(&slot.head);
+    slot.head.current.start.store(start, Relaxed);
+    slot.head.current.word.store(current_word(0, STATE_INSIDE, -1), Relaxed);
+    let end = hot::ticks(&slot.head);
+    let ns = clock::scale_ns(hot::elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
+    let cell = slot.cell(NOBODY);
+    bump(&cell.exact_calls, 1);
+    bump(&cell.exact_ns, ns);
+    extra::add_exact(slot, ns);
+    slot.head.current.word.store(0, Relaxed);
+}
+
+/// Takes the traces of measuring away.
+fn forget(slot: &Slot) {
+    let cell = slot.cell(NOBODY);
+    let words = [&cell.calls[0], &cell.bytes[0], &cell.exact_calls, &cell.exact_ns];
+    words.into_iter().for_each(|word| word.store(0, Relaxed));
+    cell.countdown.store(0, Relaxed);
+    let first = &slot.extra.sites[site_index(key(super::tls::site(), NOBODY, 0))];
+    let none = &slot.extra.sites[0];
+    for site in [first, none] {
+        let words = [&site.key, &site.calls, &site.bytes, &site.exact_calls, &site.exact_ns, &site.max_ns];
+        words.into_iter().for_each(|word| word.store(0, Relaxed));
+    }
+    slot.head.current.start.store(0, Relaxed);
+}

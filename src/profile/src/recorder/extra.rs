@@ -1,0 +1,247 @@
+//! Recording by peer, by call site, by team, by context, and from issue to completion.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::hot::{self, bump};
+use super::tls;
+use crate::op::{NONBLOCKING, TRANSFER, TRANSFER_SHIFT, traits};
+use crate::segment::extra::{
+    CONTEXTS, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key, site_index,
+};
+use crate::segment::layout::Slot;
+
+/// Counts a call by call site and by peer. Returns the row of the call site.
+#[inline(always)]
+pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
+    let key = key(tls::site(), op, slot.head.region_key.load(Relaxed));
+    let first = site_index(key);
+    let at = if slot.extra.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
+    let site = &slot.extra.sites[at];
+    bump(&site.calls, 1);
+    if bytes != 0 {
+        bump(&site.bytes, bytes as u64);
+    }
+    if traits(op) & TRANSFER != 0 && peer >= 0 {
+        let first = peer as usize & (PEERS - 1);
+        let tag = peer as u64 + 1;
+        let row = if slot.extra.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
+        let kind = &slot.extra.peers[row].kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        bump(&kind.calls, 1);
+        bump(&kind.bytes, bytes as u64);
+    }
+    if traits(op) & NONBLOCKING != 0 {
+        issue(slot, bytes);
+    }
+    at as u32
+}
+
+/// As [`note`], for a thread that shares its slot with others.
+#[cold]
+pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
+    let site = &slot.extra.sites[site_row(slot, key(tls::site(), op, 0))];
+    site.calls.fetch_add(1, Relaxed);
+    site.bytes.fetch_add(bytes as u64, Relaxed);
+    if traits(op) & TRANSFER != 0 && peer >= 0 {
+        let row = &slot.extra.peers[peer_row(slot, peer as u64 + 1)];
+        let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        kind.calls.fetch_add(1, Relaxed);
+        kind.bytes.fetch_add(bytes as u64, Relaxed);
+    }
+}
+
+/// Finds or takes the row of a call site. Serves the shared slot too.
+#[cold]
+#[inline(never)]
+fn site_row(slot: &Slot, key: u64) -> usize {
+    let first = site_index(key);
+    (0..PROBES)
+        .map(|k| (first + k) & (SITES - 1))
+        .find(|&at| is_mine(&slot.extra.sites[at].key, key))
+        .unwrap_or(SITE_OVERFLOW)
+}
+
+#[cold]
+#[inline(never)]
+fn peer_row(slot: &Slot, tag: u64) -> usize {
+    let first = (tag - 1) as usize & (PEERS - 1);
+    (0..PROBES)
+        .map(|k| (first + k) & (PEERS - 1))
+        .find(|&at| is_mine(&slot.extra.peers[at].tag, tag))
+        .unwrap_or(PEER_OVERFLOW)
+}
+
+/// Whether a row has this key, or was free and has it now.
+fn is_mine(word: &AtomicU64, key: u64) -> bool {
+    let found = word.load(Relaxed);
+    found == key
+        || (found == 0 && word.compare_exchange(0, key, Relaxed, Relaxed).map_or_else(|now| now == key, |_| true))
+}
+
+/// Adds a timed call to the call site that it was entered with.
+#[inline(always)]
+pub(super) fn add_exact(slot: &Slot, ns: u64) {
+    let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+    bump(&site.exact_calls, 1);
+    bump(&site.exact_ns, ns);
+    if ns > site.max_ns.load(Relaxed) {
+        site.max_ns.store(ns, Relaxed);
+    }
+}
+
+/// Adds a sample to the call site that it was entered with.
+pub(super) fn add_sample(slot: &Slot, raw_ns: u64, ns: u64) {
+    let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
+    bump(&site.samples, 1);
+    bump(&site.sample_ns, raw_ns);
+    if ns > site.max_ns.load(Relaxed) {
+        site.max_ns.store(ns, Relaxed);
+    }
+}
+
+/// Which team a collective is on, for the `peer` of its record: below -1, the row of the team in the slot. `id` is the
+/// number that members agree on.
+#[inline]
+pub fn team(id: usize, start: i32, stride: i32, size: i32) -> i32 {
+    match tls::slot() {
+        Some(slot) => -2 - team_row(slot, id as u32, start, stride, size),
+        None => -1,
+    }
+}
+
+#[inline]
+fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
+    for (at, row) in slot.extra.teams[..TEAMS - 1].iter().enumerate() {
+        let found = row.size.load(Relaxed);
+        if found == 0 {
+            row.start.store(start, Relaxed);
+            row.stride.store(stride, Relaxed);
+            row.id.store(id, Relaxed);
+            row.size.store(size, Relaxed);
+            return at as i32;
+        }
+        let range = (row.start.load(Relaxed), row.stride.load(Relaxed), found);
+        if row.id.load(Relaxed) == id && range == (start, stride, size) {
+            return at as i32;
+        }
+    }
+    TEAMS as i32 - 1
+}
+
+/// A call of all PEs of a team is over: `peer` is what [`team`] gave, or -1 for the world.
+#[inline]
+pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64) {
+    let at = if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 };
+    let team = &slot.extra.teams[at];
+    let number = team.calls.load(Relaxed);
+    bump(&team.calls, 1);
+    bump(&team.ticks, left.saturating_sub(arrived));
+    bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
+    let is_kept = || number & ((1 << (slot.extra.sync_shift.load(Relaxed) & 63)) - 1) == 0;
+    if at == TEAMS - 1 || !is_kept() {
+        return;
+    }
+    if slot.extra.syncs_used.load(Relaxed) as usize >= SYNCS {
+        thin_out(slot);
+        if !is_kept() {
+            return;
+        }
+    }
+    let used = (slot.extra.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
+    let site = (slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
+    write(&slot.extra.syncs[used], slot.extra.sites[site].key.load(Relaxed), at, number, arrived, left);
+    slot.extra.syncs_used.store(used as u64 + 1, Relaxed);
+}
+
+#[inline(always)]
+fn write(sync: &Sync, key: u64, team: usize, number: u64, arrived: u64, left: u64) {
+    sync.key.store(key, Relaxed);
+    sync.number.store(number | (team as u64) << 56, Relaxed);
+    sync.arrived.store(arrived, Relaxed);
+    sync.left.store(left, Relaxed);
+}
+
+/// Makes room: keeps the records whose number is a multiple of twice what it had to be so far.
+#[cold]
+#[inline(never)]
+fn thin_out(slot: &Slot) {
+    let shift = slot.extra.sync_shift.load(Relaxed) + 1;
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    let mut kept = 0;
+    // A reader that looks now sees fewer records, each of them whole.
+    slot.extra.syncs_used.store(0, Relaxed);
+    for at in 0..SYNCS {
+        let sync = &slot.extra.syncs[at];
+        let number = get(&sync.number);
+        if (number & ((1 << 56) - 1)) & ((1 << shift) - 1) == 0 {
+            let (key, arrived, left) = (get(&sync.key), get(&sync.arrived), get(&sync.left));
+            write(&slot.extra.syncs[kept], key, (number >> 56) as usize, number & ((1 << 56) - 1), arrived, left);
+            kept += 1;
+        }
+    }
+    slot.extra.sync_shift.store(shift, Relaxed);
+    slot.extra.syncs_used.store(kept as u64, Relaxed);
+}
+
+/// Counts a call on a context that the program made.
+#[inline]
+pub fn context(op: u16, handle: usize, bytes: usize) {
+    let Some(slot) = tls::slot() else { return };
+    let rows = &slot.extra.contexts;
+    let row =
+        rows[..CONTEXTS - 1].iter().find(|row| is_mine(&row.handle, handle as u64)).unwrap_or(&rows[CONTEXTS - 1]);
+    if traits(op) & TRANSFER != 0 {
+        let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        bump(&kind.calls, 1);
+        bump(&kind.bytes, bytes as u64);
+    } else {
+        bump(&row.orders, 1);
+    }
+}
+
+/// A nonblocking operation is issued.
+#[inline(always)]
+fn issue(slot: &Slot, bytes: usize) {
+    let nbi = &slot.extra.nbi;
+    if nbi.open.load(Relaxed) == 0 {
+        slot.head.nbi_since.store(hot::ticks(&slot.head), Relaxed);
+    }
+    bump(&nbi.open, 1);
+    bump(&nbi.issued, 1);
+    bump(&nbi.bytes, bytes as u64);
+}
+
+/// A completing call begins: the time now if there is something to complete, else 0.
+#[inline(always)]
+pub(super) fn begin_completion() -> u64 {
+    match tls::slot() {
+        Some(slot) if slot.extra.nbi.open.load(Relaxed) != 0 => hot::ticks(&slot.head),
+        _ => 0,
+    }
+}
+
+/// A completing call that began at `begun` (0: nothing was open) is over.
+#[inline(always)]
+pub(super) fn complete(begun: u64) {
+    if begun != 0
+        && let Some(slot) = tls::slot()
+        && slot.extra.nbi.open.load(Relaxed) != 0
+    {
+        complete_batch(slot, begun);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn complete_batch(slot: &Slot, begun: u64) {
+    let now = hot::ticks(&slot.head);
+    let nbi = &slot.extra.nbi;
+    let ticks = now.saturating_sub(slot.head.nbi_since.load(Relaxed));
+    bump(&nbi.batches, 1);
+    bump(&nbi.completed, nbi.open.load(Relaxed));
+    bump(&nbi.ticks, ticks);
+    bump(&nbi.blocked_ticks, now.saturating_sub(begun));
+    if ticks > nbi.max_ticks.load(Relaxed) {
+        nbi.max_ticks.store(ticks, Relaxed);
+    }
+    nbi.open.store(0, Relaxed);
+}

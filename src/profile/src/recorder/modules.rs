@@ -1,0 +1,52 @@
+//! Which objects are loaded where: by this a reader finds the source line of a return address, after the process is gone.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_int, c_void};
+use std::sync::atomic::Ordering::Relaxed;
+
+use crate::segment::extra::{MODULES, Names};
+use crate::segment::layout::Region;
+
+/// Notes the objects that are loaded now and were not yet noted.
+pub(super) fn note(region: &Region) {
+    // SAFETY: the callback matches the documented signature, and `names` lives until the call returns.
+    unsafe { libc::dl_iterate_phdr(Some(visit), std::ptr::from_ref(&region.names).cast_mut().cast()) };
+}
+
+unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _: usize, names: *mut c_void) -> c_int {
+    // SAFETY: the loader passes a valid description, and `note` a table.
+    let (info, names) = unsafe { (&*info, &*names.cast::<Names>()) };
+    if info.dlpi_phdr.is_null() {
+        return 0;
+    }
+    // SAFETY: as many program headers as the description says.
+    let headers = unsafe { std::slice::from_raw_parts(info.dlpi_phdr, usize::from(info.dlpi_phnum)) };
+    let code = headers.iter().filter(|h| h.p_type == libc::PT_LOAD && h.p_flags & libc::PF_X != 0);
+    let start = code.clone().map(|h| info.dlpi_addr + h.p_vaddr).min();
+    let end = code.map(|h| info.dlpi_addr + h.p_vaddr + h.p_memsz).max();
+    let (Some(start), Some(end)) = (start, end) else { return 0 };
+    for module in &names.modules[..MODULES] {
+        let found = module.start.load(Relaxed);
+        if found == start {
+            return 0;
+        }
+        if found == 0 {
+            module.base.store(info.dlpi_addr, Relaxed);
+            module.end.store(end, Relaxed);
+            module.path.set(&path(info));
+            module.start.store(start, Relaxed);
+            return 0;
+        }
+    }
+    1
+}
+
+/// File of an object. The executable has an empty name.
+fn path(info: &libc::dl_phdr_info) -> String {
+    // SAFETY: the name is null or a C string of the loader.
+    let name = (!info.dlpi_name.is_null()).then(|| unsafe { CStr::from_ptr(info.dlpi_name) }.to_string_lossy());
+    match name {
+        Some(name) if !name.is_empty() => name.into_owned(),
+        _ => std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+    }
+}

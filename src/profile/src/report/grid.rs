@@ -1,0 +1,278 @@
+//! A table of values with their units: shown as text, CSV, JSON and HTML alike.
+
+use serde_json::{Map, Value, json};
+
+use super::table::{Table, WIDTH};
+use super::units;
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text.
+    Text,
+    /// A number of something.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Nanoseconds.
+    Time,
+    /// A share, 0 to 1.
+    Share,
+    /// A plain number with a fraction.
+    Number,
+}
+
+/// A column.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Name in CSV and JSON: the unit is part of it.
+    pub name: &'static str,
+    /// Title for people; empty: not shown as text, for lack of room.
+    pub title: &'static str,
+    /// What it holds.
+    pub kind: Kind,
+}
+
+/// Makes a column.
+pub const fn column(name: &'static str, title: &'static str, kind: Kind) -> Column {
+    Column { name, title, kind }
+}
+
+/// One value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Not known.
+    None,
+    /// Text.
+    Text(String),
+    /// A whole number.
+    Whole(u64),
+    /// A number with a fraction.
+    Real(f64),
+}
+
+impl From<u64> for Cell {
+    fn from(value: u64) -> Cell {
+        Cell::Whole(value)
+    }
+}
+
+impl From<u32> for Cell {
+    fn from(value: u32) -> Cell {
+        Cell::Whole(value.into())
+    }
+}
+
+impl From<f64> for Cell {
+    fn from(value: f64) -> Cell {
+        Cell::Real(value)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::Text(text)
+    }
+}
+
+impl<T: Into<Cell>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Cell {
+        value.map_or(Cell::None, Into::into)
+    }
+}
+
+impl Cell {
+    /// As a number; 0 where it is none.
+    pub fn number(&self) -> f64 {
+        match self {
+            Cell::Whole(value) => *value as f64,
+            Cell::Real(value) => *value,
+            Cell::None | Cell::Text(_) => 0.0,
+        }
+    }
+
+    /// For people.
+    pub fn shown(&self, kind: Kind) -> String {
+        match (self, kind) {
+            (Cell::None, _) => "-".to_owned(),
+            (Cell::Text(text), _) => text.clone(),
+            (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
+            (Cell::Whole(n), Kind::Count | Kind::Text | Kind::Number) => units::count(*n),
+            (cell, Kind::Time) => units::time(cell.number()),
+            (cell, Kind::Share) => format!("{:.1} %", 100.0 * cell.number()),
+            (cell, Kind::Bytes) => units::bytes(cell.number() as u64),
+            (Cell::Real(value), _) => format!("{value:.2}"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        match self {
+            Cell::None => Value::Null,
+            Cell::Text(text) => json!(text),
+            Cell::Whole(n) => json!(n),
+            Cell::Real(value) => json!(value),
+        }
+    }
+
+    fn csv(&self) -> String {
+        match self {
+            Cell::None => String::new(),
+            Cell::Whole(n) => n.to_string(),
+            Cell::Real(value) => value.to_string(),
+            // A leading sign would make a spreadsheet take text for a formula.
+            Cell::Text(text) => {
+                let safe = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.clone() };
+                if safe.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
+            }
+        }
+    }
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// Name in JSON.
+    pub name: &'static str,
+    /// Title for people.
+    pub title: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, as many cells as columns each.
+    pub rows: Vec<Vec<Cell>>,
+    /// What to know of it.
+    pub notes: Vec<String>,
+    /// What to say where there is no row.
+    pub empty: &'static str,
+}
+
+impl Grid {
+    /// A table without rows.
+    pub fn new(name: &'static str, title: &str, columns: &[Column], empty: &'static str) -> Grid {
+        Grid { name, title: title.to_owned(), columns: columns.to_vec(), rows: Vec::new(), notes: Vec::new(), empty }
+    }
+
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let row: Vec<Cell> = cells.into_iter().collect();
+        debug_assert_eq!(row.len(), self.columns.len(), "{}", self.name);
+        self.rows.push(row);
+    }
+
+    /// Keeps the first rows; says how many are left out.
+    pub fn cut(&mut self, top: Option<usize>) {
+        let left_out = self.rows.len().saturating_sub(top.unwrap_or(usize::MAX));
+        if left_out > 0 {
+            self.rows.truncate(self.rows.len() - left_out);
+            self.notes.push(format!("... and {left_out} more"));
+        }
+    }
+
+    /// Aligned text, as wide as a report is: the first column takes what is left.
+    pub fn text(&self) -> String {
+        if self.rows.is_empty() {
+            let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
+            return format!("{}\n{notes}", self.empty);
+        }
+        let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| !self.columns[at].title.is_empty()).collect();
+        let columns: Vec<Column> = kept.iter().map(|&at| self.columns[at]).collect();
+        let shown: Vec<Vec<String>> =
+            self.rows.iter().map(|row| kept.iter().map(|&at| row[at].shown(self.columns[at].kind)).collect()).collect();
+        let width = |at: usize| {
+            let cells = shown.iter().map(|row| row[at].chars().count());
+            cells.chain([columns[at].title.chars().count()]).max().unwrap_or(0)
+        };
+        let widths: Vec<(&str, usize)> = (1..columns.len()).map(|at| (columns[at].title, width(at) + 2)).collect();
+        let taken: usize = widths.iter().map(|(_, width)| width).sum();
+        if taken + 9 > WIDTH {
+            return self.stacked(&columns, &shown);
+        }
+        let mut table = Table::new(columns[0].title, width(0), &widths);
+        for row in &shown {
+            table.row(&row[0], &row[1..]);
+        }
+        self.notes.iter().for_each(|note| table.line(note));
+        table.finish()
+    }
+
+    /// What is too wide for a line: a block a row.
+    fn stacked(&self, columns: &[Column], shown: &[Vec<String>]) -> String {
+        let mut out = String::new();
+        for row in shown {
+            out.push_str(&format!("{}\n", row[0]));
+            let mut line = String::from(" ");
+            for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
+                let part = format!(" {} {cell}", column.title);
+                if line.chars().count() + part.chars().count() + 1 > WIDTH && line.trim() != "" {
+                    out.push_str(&format!("{}\n", line.trim_end_matches(',')));
+                    line = String::from(" ");
+                }
+                line.push_str(&part);
+                line.push(',');
+            }
+            out.push_str(&format!("{}\n", line.trim_end_matches(',')));
+        }
+        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        out
+    }
+
+    /// Comma-separated values with a line of names, as RFC 4180 has them.
+    pub fn csv(&self) -> String {
+        let names: Vec<&str> = self.columns.iter().map(|column| column.name).collect();
+        let mut out = format!("{}\r\n", names.join(","));
+        for row in &self.rows {
+            let cells: Vec<String> = row.iter().map(Cell::csv).collect();
+            out.push_str(&format!("{}\r\n", cells.join(",")));
+        }
+        out
+    }
+
+    /// One object a row.
+    pub fn json(&self) -> Value {
+        let object = |row: &Vec<Cell>| -> Value {
+            let pairs = row.iter().zip(&self.columns).map(|(cell, column)| (column.name.to_owned(), cell.json()));
+            Value::Object(pairs.collect::<Map<String, Value>>())
+        };
+        Value::Array(self.rows.iter().map(object).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid() -> Grid {
+        let columns = [
+            column("name", "name", Kind::Text),
+            column("bytes", "bytes", Kind::Bytes),
+            column("ns", "time", Kind::Time),
+        ];
+        let mut grid = Grid::new("things", "Things", &columns, "nothing");
+        grid.row(["a, \"b\"".into(), 2048_u64.into(), 1500.0.into()]);
+        grid.row(["=1+1".into(), Cell::None, 0.5.into()]);
+        grid
+    }
+
+    #[test]
+    fn every_form_has_every_cell() {
+        let grid = grid();
+        assert_eq!(grid.text(), "name    bytes     time\na, \"b\"  2 KiB  1.50 us\n=1+1        -  0.50 ns\n");
+        assert_eq!(grid.csv(), "name,bytes,ns\r\n\"a, \"\"b\"\"\",2048,1500\r\n'=1+1,,0.5\r\n");
+        assert_eq!(grid.json()[0], json!({ "name": "a, \"b\"", "bytes": 2048, "ns": 1500.0 }));
+        assert_eq!(grid.json()[1]["bytes"], Value::Null);
+    }
+
+    #[test]
+    fn what_is_cut_is_told() {
+        let mut grid = grid();
+        grid.cut(Some(1));
+        assert!(grid.text().ends_with("... and 1 more\n"));
+        let empty = Grid { rows: Vec::new(), notes: Vec::new(), ..grid };
+        assert_eq!(empty.text(), "nothing\n");
+    }
+}

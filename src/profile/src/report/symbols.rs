@@ -1,0 +1,41 @@
+//! Source lines of addresses: whoever can read debug information provides them.
+
+/// A place in the source.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Frame {
+    /// Function, demangled; empty where not known.
+    pub function: String,
+    /// File; empty where not known.
+    pub file: String,
+    /// Line; 0 where not known.
+    pub line: u32,
+}
+
+impl Frame {
+    /// `function at file:line`, as far as known.
+    pub fn shown(&self) -> String {
+        let file = self.file.rsplit('/').next().unwrap_or_default();
+        match (self.function.is_empty(), file.is_empty()) {
+            (false, false) => format!("{} at {file}:{}", self.function, self.line),
+            (true, false) => format!("{file}:{}", self.line),
+            (false, true) => self.function.clone(),
+            (true, true) => String::new(),
+        }
+    }
+}
+
+/// Finds source lines.
+pub trait Symbols {
+    /// The frames at an address of a file, an inlined function before the one that it is in. Empty where nothing is known.
+    fn frames(&self, path: &str, address: u64) -> Vec<Frame>;
+}
+
+/// Knows nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoSymbols;
+
+impl Symbols for NoSymbols {
+    fn frames(&self, _: &str, _: u64) -> Vec<Frame> {
+        Vec::new()
+    }
+}

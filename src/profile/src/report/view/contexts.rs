@@ -1,0 +1,97 @@
+//! By context and by team.
+
+use std::collections::BTreeMap;
+
+use crate::detail::TeamKey;
+use crate::model::Profile;
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+
+const CONTEXTS: [Column; 9] = [
+    column("context", "context", Kind::Text),
+    column("pes", "PEs", Kind::Count),
+    column("put_calls", "puts", Kind::Count),
+    column("put_bytes", "put bytes", Kind::Bytes),
+    column("get_calls", "gets", Kind::Count),
+    column("get_bytes", "get bytes", Kind::Bytes),
+    column("amo_calls", "atomics", Kind::Count),
+    column("amo_bytes", "their bytes", Kind::Bytes),
+    column("orders", "fence, quiet", Kind::Count),
+];
+
+const TEAMS: [Column; 8] = [
+    column("team", "team", Kind::Text),
+    column("start", "first PE", Kind::Count),
+    column("stride", "stride", Kind::Count),
+    column("size", "members", Kind::Count),
+    column("pes", "seen on", Kind::Count),
+    column("calls", "collectives", Kind::Count),
+    column("bytes", "bytes", Kind::Bytes),
+    column("ns", "time", Kind::Time),
+];
+
+/// Above this, ids are those of active sets.
+const ACTIVE_SET: u32 = 1 << 30;
+
+pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
+    vec![contexts(profile), teams(profile)]
+}
+
+fn contexts(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("contexts", "Contexts", &CONTEXTS, "no context but the default one was used");
+    let mut sums: BTreeMap<u64, (u64, crate::detail::Context)> = BTreeMap::new();
+    for c in profile.pes.iter().flat_map(|pe| &pe.detail.contexts) {
+        let (pes, sum) = sums.entry(c.handle).or_default();
+        *pes += 1;
+        sum.put.add(c.put);
+        sum.get.add(c.get);
+        sum.amo.add(c.amo);
+        sum.orders += c.orders;
+    }
+    for (handle, (pes, c)) in sums {
+        grid.row([
+            Cell::Text(if handle == 0 { "(others)".to_owned() } else { format!("{handle:#x}") }),
+            pes.into(),
+            c.put.calls.into(),
+            c.put.bytes.into(),
+            c.get.calls.into(),
+            c.get.bytes.into(),
+            c.amo.calls.into(),
+            c.amo.bytes.into(),
+            c.orders.into(),
+        ]);
+    }
+    if !grid.rows.is_empty() {
+        grid.notes.push("A context is known by its handle, which another one can have after its end.".to_owned());
+    }
+    grid
+}
+
+fn teams(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("teams", "Teams", &TEAMS, "no collective was called");
+    let mut sums: BTreeMap<TeamKey, [u64; 4]> = BTreeMap::new();
+    for team in profile.pes.iter().flat_map(|pe| &pe.detail.teams) {
+        let sum = sums.entry(team.key()).or_default();
+        *sum = [sum[0] + 1, sum[1] + team.calls, sum[2] + team.bytes, sum[3] + team.ns];
+    }
+    for ((id, start, stride, size), [pes, calls, bytes, ns]) in sums {
+        let name = match id {
+            0 if size as u32 == profile.job.npes => "world".to_owned(),
+            1 => "shared".to_owned(),
+            ACTIVE_SET.. => "active set".to_owned(),
+            _ if size == 0 => "(others)".to_owned(),
+            _ => format!("team {id}"),
+        };
+        let number = |n: i32| Cell::Whole(u64::try_from(n).unwrap_or(0));
+        grid.row([
+            name.into(),
+            number(start),
+            number(stride),
+            number(size),
+            pes.into(),
+            calls.into(),
+            bytes.into(),
+            ns.into(),
+        ]);
+    }
+    grid
+}

@@ -1,0 +1,82 @@
+//! The views: each a file that makes tables from a profile, and a row of [`VIEWS`].
+
+mod callsites;
+mod contexts;
+mod counters;
+mod imbalance;
+mod matrix;
+mod nbi;
+mod pes;
+mod regions;
+mod routines;
+mod sizes;
+
+pub use imbalance::{Late, late};
+pub(crate) use matrix::text as matrix_text;
+pub use matrix::{LARGEST, Matrix, matrix};
+
+use super::grid::Grid;
+use super::symbols::Symbols;
+use super::{Options, View};
+use crate::model::{Pe, Profile};
+
+/// Makes the tables of a view.
+type Make = fn(&Profile, &Options, &dyn Symbols) -> Vec<Grid>;
+
+/// One view.
+pub struct Row {
+    /// Which one.
+    pub view: View,
+    /// What it shows, for help and headings.
+    pub title: &'static str,
+    /// Makes its tables.
+    pub make: Make,
+}
+
+/// Every view.
+pub const VIEWS: &[Row] = &[
+    Row { view: View::Routine, title: "Routines: calls, bytes, times", make: |p, o, _| vec![routines::grid(p, o)] },
+    Row { view: View::Size, title: "Message sizes", make: |p, o, _| vec![sizes::grid(p, o)] },
+    Row { view: View::Matrix, title: "Matrix: who sends to whom", make: |p, _, _| matrix::grids(p) },
+    Row { view: View::Callsites, title: "Call sites", make: |p, o, s| vec![callsites::grid(p, o, s)] },
+    Row { view: View::Imbalance, title: "Imbalance: who came late, and what it cost", make: imbalance::grids },
+    Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
+    Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
+    Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
+    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, _, _| vec![counters::grid(p)] },
+    Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },
+    Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
+];
+
+/// The tables of a view.
+pub fn grids(view: View, profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
+    VIEWS.iter().find(|row| row.view == view).map(|row| (row.make)(profile, options, symbols)).unwrap_or_default()
+}
+
+/// Name of a region of a PE.
+fn region_name(pe: &Pe, number: u8) -> &str {
+    pe.detail.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
+}
+
+/// A region for people: what is outside of all has no name.
+fn shown_region(name: &str) -> String {
+    if name.is_empty() { "-".to_owned() } else { name.to_owned() }
+}
+
+/// Where an address of a PE's process lies: the file and the address in it.
+fn in_file(pe: &Pe, address: u64) -> Option<(&str, u64)> {
+    let module = pe.detail.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
+    Some((module.path.as_str(), address - module.base))
+}
+
+/// A call site for people. A return address is behind its call: the line is that of the byte before.
+fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
+    let Some((path, address)) = file else { return "(not known)".to_owned() };
+    let frames = symbols.frames(path, address.saturating_sub(1));
+    let shown: Vec<String> = frames.iter().map(super::Frame::shown).filter(|text| !text.is_empty()).collect();
+    if shown.is_empty() {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        return format!("{name}+{address:#x}");
+    }
+    shown.join(", inlined in ")
+}

@@ -1,0 +1,46 @@
+//! Nonblocking operations, from issue to completion.
+
+use crate::model::Profile;
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+
+const COLUMNS: [Column; 10] = [
+    column("pe", "PE", Kind::Text),
+    column("issued", "issued", Kind::Count),
+    column("bytes", "bytes", Kind::Bytes),
+    column("batches", "batches", Kind::Count),
+    column("completed", "completed", Kind::Count),
+    column("open_ns", "open", Kind::Time),
+    column("mean_batch_ns", "a batch", Kind::Time),
+    column("max_batch_ns", "longest", Kind::Time),
+    column("blocked_ns", "blocked", Kind::Time),
+    column("overlap", "overlap", Kind::Share),
+];
+
+pub(super) fn grid(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("nbi", "Nonblocking operations", &COLUMNS, "no nonblocking operation was issued");
+    for pe in profile.pes.iter().filter(|pe| pe.detail.nbi.issued > 0) {
+        let n = &pe.detail.nbi;
+        let mean = (n.batches > 0).then(|| n.ns as f64 / n.batches as f64);
+        let overlap = (n.ns > 0).then(|| 1.0 - (n.blocked_ns as f64 / n.ns as f64).min(1.0));
+        grid.row([
+            Cell::Text(pe.pe.to_string()),
+            n.issued.into(),
+            n.bytes.into(),
+            n.batches.into(),
+            n.completed.into(),
+            n.ns.into(),
+            mean.into(),
+            n.max_ns.into(),
+            n.blocked_ns.into(),
+            overlap.into(),
+        ]);
+    }
+    if !grid.rows.is_empty() {
+        grid.notes.push(
+            "A batch lasts from its first issue to the return of the quiet or barrier that completes it;\n\
+             blocked is the time in that call, overlap what the program had of the batch for itself."
+                .to_owned(),
+        );
+    }
+    grid
+}

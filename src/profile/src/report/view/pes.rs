@@ -1,0 +1,39 @@
+//! By PE.
+
+use crate::model::{Profile, Routine};
+use crate::report::balance::{WAITING, library_ns};
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+
+const COLUMNS: [Column; 11] = [
+    column("pe", "PE", Kind::Text),
+    column("host", "host", Kind::Text),
+    column("wall_ns", "run time", Kind::Time),
+    column("calls", "calls", Kind::Count),
+    column("bytes", "bytes", Kind::Bytes),
+    column("library_ns", "library", Kind::Time),
+    column("barriers_ns", "barriers", Kind::Time),
+    column("waits_ns", "waits", Kind::Time),
+    column("collectives_ns", "collectives", Kind::Time),
+    column("locks_ns", "locks", Kind::Time),
+    column("overhead_ns", "profiling", Kind::Time),
+];
+
+pub(super) fn grid(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("pes", "PEs", &COLUMNS, "no PE recorded anything");
+    for pe in &profile.pes {
+        let sum = |of: fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
+        let waiting = WAITING.iter().map(|(_, pick)| Cell::Whole(pick(pe)));
+        let mut row: Vec<Cell> = vec![
+            Cell::Text(pe.pe.to_string()),
+            pe.host.as_str().into(),
+            pe.wall_ns().into(),
+            sum(Routine::all_calls).into(),
+            sum(Routine::all_bytes).into(),
+            library_ns(pe).into(),
+        ];
+        row.extend(waiting);
+        row.push(Cell::Whole(pe.overhead_ns()));
+        grid.row(row);
+    }
+    grid
+}

@@ -1,0 +1,302 @@
+//! What a thread records that is not by operation: peers, call sites, regions, synchronisation, nonblocking operations.
+//!
+//! Tables are of fixed size. Each has a row for what found no room in it, so that sums stay exact and the loss is told.
+
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
+
+use super::layout::Text;
+
+/// Rows of the peer table: jobs of as many PEs have a row a peer, found at the first look.
+pub const PEERS: usize = 4096;
+/// The row of peers that found no row.
+pub const PEER_OVERFLOW: usize = PEERS;
+/// Rows of the table of call sites.
+pub const SITES: usize = 4096;
+/// The row of call sites that found no row.
+pub const SITE_OVERFLOW: usize = SITES;
+/// Rows that are looked at before a key counts as without room.
+pub const PROBES: usize = 16;
+/// Named regions of a PE; number 0 is what is outside all of them.
+pub const REGIONS: usize = 64;
+/// Regions that can be open one in another.
+pub const NESTING: usize = 64;
+/// Teams of a thread; the last stands for all that found no room.
+pub const TEAMS: usize = 64;
+/// Synchronisations that are kept one by one. When they are full, every second one is dropped and from then on only
+/// every second, fourth ... is kept: the same ones on each PE.
+pub const SYNCS: usize = 4096;
+/// Contexts of a thread; the last stands for all that found no room.
+pub const CONTEXTS: usize = 64;
+/// Markers of a PE.
+pub const MARKERS: usize = 64;
+/// Loaded objects that are kept for finding source lines.
+pub const MODULES: usize = 64;
+
+/// Bits of a return address in a key: user addresses have no more.
+pub const KEY_ADDRESS: u64 = (1 << 47) - 1;
+const KEY_OP: u32 = 47;
+/// Where a key has its region.
+pub const KEY_REGION: u32 = 58;
+
+/// Key of a call site: return address, operation, and the region in place (`region_key` is shifted already).
+#[inline(always)]
+pub const fn key(address: u64, op: u16, region_key: u64) -> u64 {
+    (address & KEY_ADDRESS) | ((op as u64 & 0x7ff) << KEY_OP) | region_key
+}
+
+/// Return address, operation and region of a key.
+pub const fn split_key(key: u64) -> (u64, u16, u8) {
+    (key & KEY_ADDRESS, ((key >> KEY_OP) & 0x7ff) as u16, (key >> KEY_REGION) as u8)
+}
+
+/// Where a key is looked for first.
+#[inline(always)]
+pub const fn site_index(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SITES.trailing_zeros())) as usize
+}
+
+/// What kind of transfer a call is, as an index of [`Peer::kinds`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transfer {
+    /// Put, signal.
+    Put,
+    /// Get.
+    Get,
+    /// Atomic operation.
+    Amo,
+}
+
+/// Number of [`Transfer`]s.
+pub const TRANSFERS: usize = 3;
+
+/// Calls and bytes.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Traffic {
+    /// Calls.
+    pub calls: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+}
+
+/// Traffic with one peer.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Peer {
+    /// World number plus 1; 0 where the row is free.
+    pub tag: AtomicU64,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU64,
+    /// By [`Transfer`].
+    pub kinds: [Traffic; TRANSFERS],
+}
+
+/// Calls from one place of the program to one routine, in one region.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Site {
+    /// See [`key`]; 0 where the row is free.
+    pub key: AtomicU64,
+    /// Calls.
+    pub calls: AtomicU64,
+    /// Bytes.
+    pub bytes: AtomicU64,
+    /// Calls that were timed and stand for themselves only.
+    pub exact_calls: AtomicU64,
+    /// Their time in nanoseconds.
+    pub exact_ns: AtomicU64,
+    /// Calls timed as samples.
+    pub samples: AtomicU64,
+    /// Their time in nanoseconds, with what timing takes.
+    pub sample_ns: AtomicU64,
+    /// Longest timed call in nanoseconds.
+    pub max_ns: AtomicU64,
+}
+
+/// A region in one thread.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct RegionTime {
+    /// How often it was begun.
+    pub entries: AtomicU64,
+    /// From begin to end, in ticks; what is open is not in it. A region within itself counts once.
+    pub ticks: AtomicU64,
+    /// The part of it outside inner regions, in ticks.
+    pub own_ticks: AtomicU64,
+    /// Longest time from begin to end, in ticks.
+    pub max_ticks: AtomicU64,
+    /// When the outermost open begin was, in ticks.
+    pub since: AtomicU64,
+    /// How often it is open now.
+    pub open: AtomicU64,
+    /// Keeps the size.
+    pub reserved: [AtomicU64; 2],
+}
+
+/// A team, as one thread uses it. Row 0 is the world.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct TeamRow {
+    /// World number of its first PE.
+    pub start: AtomicI32,
+    /// Distance between members.
+    pub stride: AtomicI32,
+    /// Members; 0 where the row is free.
+    pub size: AtomicI32,
+    /// Number that members agree on.
+    pub id: AtomicU32,
+    /// Barriers, syncs and collectives finished on it.
+    pub calls: AtomicU64,
+    /// Time in them, in ticks.
+    pub ticks: AtomicU64,
+    /// Bytes of them.
+    pub bytes: AtomicU64,
+    /// Keeps the size.
+    pub reserved: [AtomicU64; 3],
+}
+
+/// One barrier, sync or collective of a thread.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Sync {
+    /// Key of its call site.
+    pub key: AtomicU64,
+    /// Number among those of its team (bits 0 to 55), row of the team (56 to 63).
+    pub number: AtomicU64,
+    /// When the call was entered, in ticks.
+    pub arrived: AtomicU64,
+    /// When it returned.
+    pub left: AtomicU64,
+}
+
+/// Nonblocking operations of a thread: a batch is what is issued between two completions.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Nbi {
+    /// Operations issued.
+    pub issued: AtomicU64,
+    /// Their bytes.
+    pub bytes: AtomicU64,
+    /// Batches completed.
+    pub batches: AtomicU64,
+    /// From the first issue to the return of the completing call, over batches, in ticks.
+    pub ticks: AtomicU64,
+    /// The part of it in the completing calls.
+    pub blocked_ticks: AtomicU64,
+    /// Longest batch.
+    pub max_ticks: AtomicU64,
+    /// Operations of completed batches.
+    pub completed: AtomicU64,
+    /// Operations of the open batch.
+    pub open: AtomicU64,
+}
+
+/// What a thread did with one context.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct ContextRow {
+    /// Handle; 0 where the row is free.
+    pub handle: AtomicU64,
+    /// By [`Transfer`].
+    pub kinds: [Traffic; TRANSFERS],
+    /// Fences and quiets.
+    pub orders: AtomicU64,
+}
+
+/// Beside the cells of a slot.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Extra {
+    /// By peer; the last row is [`PEER_OVERFLOW`].
+    pub peers: [Peer; PEERS + 1],
+    /// By call site; the last row is [`SITE_OVERFLOW`].
+    pub sites: [Site; SITES + 1],
+    /// By region.
+    pub regions: [RegionTime; REGIONS],
+    /// Open regions, innermost last.
+    pub stack: [AtomicU64; NESTING],
+    /// By team.
+    pub teams: [TeamRow; TEAMS],
+    /// Synchronisations kept.
+    pub syncs: [Sync; SYNCS],
+    /// How many of them.
+    pub syncs_used: AtomicU64,
+    /// Every how many are kept, as a power of two.
+    pub sync_shift: AtomicU64,
+    /// Nonblocking operations.
+    pub nbi: Nbi,
+    /// By context.
+    pub contexts: [ContextRow; CONTEXTS],
+}
+
+/// A number that the program marks with a name.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Marker {
+    /// Name; empty where the row is free.
+    pub name: Text<64>,
+    /// How often it was marked.
+    pub count: AtomicU64,
+    /// Sum, least, greatest and last value, as the bits of an `f64`.
+    pub sum: AtomicU64,
+    /// See [`Self::sum`].
+    pub min: AtomicU64,
+    /// See [`Self::sum`].
+    pub max: AtomicU64,
+    /// See [`Self::sum`].
+    pub last: AtomicU64,
+    /// When it was marked last, in ticks.
+    pub when: AtomicU64,
+    /// Keeps the size.
+    pub reserved: [AtomicU64; 2],
+}
+
+/// An object that is loaded into the PE's process.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Module {
+    /// What is added to its file's addresses.
+    pub base: AtomicU64,
+    /// First address of it in memory; 0 where the row is free.
+    pub start: AtomicU64,
+    /// End of it in memory.
+    pub end: AtomicU64,
+    /// File.
+    pub path: Text<232>,
+}
+
+/// Names that all threads of a PE share.
+#[derive(Debug)]
+#[repr(C, align(4096))]
+pub struct Names {
+    /// Regions by number; 0 has no name.
+    pub regions: [Text<64>; REGIONS],
+    /// Markers.
+    pub markers: [Marker; MARKERS],
+    /// Loaded objects.
+    pub modules: [Module; MODULES],
+    /// Nonzero while a thread adds a name.
+    pub lock: AtomicU32,
+}
+
+const _: () = {
+    assert!(size_of::<Peer>() == 64 && size_of::<Site>() == 64 && size_of::<TeamRow>() == 64);
+    assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 32 && size_of::<ContextRow>() == 64);
+    assert!(size_of::<Module>() == 256);
+    assert!(SITES.is_power_of_two() && PEERS.is_power_of_two());
+    assert!(crate::op::MAX_OPS <= 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_come_apart_again() {
+        for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 2047, 63), (0x40_1136, 17, 1)] {
+            let key = key(address, op, u64::from(region) << KEY_REGION);
+            assert_eq!(split_key(key), (address, op, region));
+            assert!(site_index(key) < SITES);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Reading what a PE recorded beside its routines.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed},
+};
+
+use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, TeamKey, Traffic};
+use crate::op;
+use crate::segment::Segment;
+use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
+use crate::segment::layout::{self, OWNER_NONE, Slot};
+
+/// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
+pub(crate) fn take<'a>(
+    segment: &Segment,
+    region: &layout::Region,
+    slots: impl Iterator<Item = &'a Slot>,
+    end_ns: u64,
+) -> Detail {
+    let ns = |word: &AtomicU64| word.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
+    let head = &region.head;
+    let mut detail = Detail {
+        cost: Cost {
+            counted_ns: ns(&head.call_cost),
+            timed_ns: ns(&head.timed_cost),
+            sample_ns: ns(&head.sample_overhead),
+        },
+        region_errors: head.region_errors.load(Relaxed),
+        sync_every: 1,
+        ..Detail::default()
+    };
+    names(region, &mut detail);
+    let mut sums = Sums::default();
+    let mut regions = vec![Region::default(); REGIONS];
+    for slot in slots {
+        peers(segment, slot, &mut sums.peers);
+        sites(segment, slot, detail.cost.sample_ns, &mut sums.sites);
+        region_times(segment, slot, end_ns, &mut regions);
+        contexts(slot, &mut sums.contexts);
+        nbi(segment, slot, &mut detail.nbi);
+        let used = slot.extra.syncs_used.load(Acquire) > 0;
+        if used || slot.extra.teams.iter().any(|team| team.calls.load(Relaxed) > 0) {
+            sums.teams.push(teams(segment, slot));
+        }
+    }
+    detail.peers = sums.peers.into_values().collect();
+    detail.sites = sums.sites.into_values().collect();
+    detail.contexts = sums.contexts.into_values().collect();
+    let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
+    for (number, region) in regions.into_iter().enumerate().take(known + 1) {
+        let name = detail.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
+        let region = Region { name, ..region };
+        match detail.regions.get_mut(number) {
+            Some(place) => *place = region,
+            None => detail.regions.push(region),
+        }
+    }
+    join_teams(sums.teams, &mut detail);
+    detail
+}
+
+/// Sums over the threads of a PE.
+#[derive(Default)]
+struct Sums {
+    peers: BTreeMap<u64, Peer>,
+    sites: BTreeMap<u64, Site>,
+    contexts: BTreeMap<u64, Context>,
+    teams: Vec<ThreadTeams>,
+}
+
+/// Teams and synchronisations of one thread.
+struct ThreadTeams {
+    /// With their rows.
+    teams: Vec<(usize, Team)>,
+    syncs: Vec<(usize, Sync)>,
+    every: u64,
+}
+
+fn get(word: &AtomicU64) -> u64 {
+    word.load(Relaxed)
+}
+
+fn traffic(of: &extra::Traffic) -> Traffic {
+    Traffic { calls: get(&of.calls), bytes: get(&of.bytes) }
+}
+
+fn names(region: &layout::Region, detail: &mut Detail) {
+    detail.regions.push(Region::default());
+    for name in region.names.regions[1..].iter().map(layout::Text::get).take_while(|name| !name.is_empty()) {
+        detail.regions.push(Region { name, ..Region::default() });
+    }
+    for row in &region.names.markers {
+        let (name, count) = (row.name.get(), get(&row.count));
+        if count > 0 {
+            let value = |word: &AtomicU64| f64::from_bits(get(word));
+            let (sum, min, max, last) = (value(&row.sum), value(&row.min), value(&row.max), value(&row.last));
+            detail.markers.push(Marker { name, count, sum, min, max, last });
+        }
+    }
+    for row in &region.names.modules {
+        let start = row.start.load(Acquire);
+        if start == 0 {
+            break;
+        }
+        detail.modules.push(Module { base: get(&row.base), start, end: get(&row.end), path: row.path.get() });
+    }
+}
+
+/// Visits the rows of a table that lie on pages that were ever written.
+fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize, &'a T)) {
+    let begin = segment.offset_of(&rows[0]);
+    segment.data_ranges(begin..begin + size_of_val(rows), |data| {
+        let first = (data.start - begin) / size_of::<T>();
+        let end = (data.end - begin).div_ceil(size_of::<T>());
+        let rows = rows.iter().enumerate().take(end).skip(first);
+        rows.for_each(|(at, row)| visit(at, row));
+    });
+}
+
+fn peers(segment: &Segment, slot: &Slot, sums: &mut BTreeMap<u64, Peer>) {
+    written(segment, &slot.extra.peers[..=PEERS], |at, row| {
+        let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
+        let tag = if at == PEER_OVERFLOW { u64::MAX } else { get(&row.tag) };
+        if kinds.iter().any(|kind| kind.calls > 0) && tag > 0 {
+            let pe = (at != PEER_OVERFLOW).then(|| (tag - 1) as u32);
+            let [put, get, amo] = kinds;
+            sums.entry(tag).or_insert(Peer { pe, ..Peer::default() }).merge(&Peer { pe, put, get, amo });
+        }
+    });
+}
+
+fn sites(segment: &Segment, slot: &Slot, overhead_ns: f64, sums: &mut BTreeMap<u64, Site>) {
+    written(segment, &slot.extra.sites[..=SITES], |at, row| {
+        let (key, calls) = (if at == SITE_OVERFLOW { u64::MAX } else { get(&row.key) }, get(&row.calls));
+        if key == 0 || calls == 0 {
+            return;
+        }
+        let (address, op, region) = if at == SITE_OVERFLOW { (0, u16::MAX, 0) } else { split_key(key) };
+        let (exact_calls, exact_ns) = (get(&row.exact_calls), get(&row.exact_ns));
+        let (samples, sample_ns) = (get(&row.samples), get(&row.sample_ns));
+        let others = calls.saturating_sub(exact_calls) as f64;
+        let mean = if samples > 0 {
+            Some((sample_ns as f64 / samples as f64 - overhead_ns).max(0.0))
+        } else {
+            (exact_calls > 0).then_some(0.0)
+        };
+        let site = Site {
+            address,
+            routine: op::get(op).map(|row| row.name.to_owned()).unwrap_or_default(),
+            region,
+            calls,
+            bytes: get(&row.bytes),
+            timed_calls: exact_calls + samples,
+            total_ns: mean.map(|mean| exact_ns.saturating_add((mean * others).round() as u64)),
+            max_ns: get(&row.max_ns),
+        };
+        match sums.get_mut(&key) {
+            Some(sum) => sum.merge(&site),
+            None => drop(sums.insert(key, site)),
+        }
+    });
+}
+
+fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]) {
+    let ns = |ticks: u64| segment.scale().ns(ticks);
+    // Of a thread that has ended, what was open stays where it was.
+    let alive = slot.head.owner.load(Relaxed) != OWNER_NONE;
+    let until = |since: u64| if alive { end_ns.saturating_sub(segment.since_start(since)) } else { 0 };
+    for (sum, row) in sums.iter_mut().zip(&slot.extra.regions) {
+        let open = get(&row.open);
+        sum.entries += get(&row.entries);
+        sum.open += open;
+        sum.own_ns += ns(get(&row.own_ticks));
+        let running = if open > 0 { until(get(&row.since)) } else { 0 };
+        sum.total_ns += ns(get(&row.ticks)) + running;
+        sum.max_ns = sum.max_ns.max(ns(get(&row.max_ticks))).max(running);
+    }
+    let since = get(&slot.head.region_since);
+    let innermost = (get(&slot.head.region_key) >> KEY_REGION) as usize % REGIONS;
+    if since > 0 {
+        sums[innermost].own_ns += until(since);
+    }
+}
+
+fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
+    for (at, row) in slot.extra.contexts.iter().enumerate() {
+        let handle = if at + 1 == extra::CONTEXTS { 0 } else { get(&row.handle) };
+        let kinds = [&row.kinds[0], &row.kinds[1], &row.kinds[2]].map(traffic);
+        let orders = get(&row.orders);
+        if orders > 0 || kinds.iter().any(|kind| kind.calls > 0) {
+            let sum = sums.entry(handle).or_insert(Context { handle, ..Context::default() });
+            sum.put.add(kinds[0]);
+            sum.get.add(kinds[1]);
+            sum.amo.add(kinds[2]);
+            sum.orders += orders;
+        }
+    }
+}
+
+fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
+    let row = &slot.extra.nbi;
+    let ns = |word: &AtomicU64| segment.scale().ns(get(word));
+    sum.issued += get(&row.issued);
+    sum.bytes += get(&row.bytes);
+    sum.batches += get(&row.batches);
+    sum.completed += get(&row.completed);
+    sum.ns += ns(&row.ticks);
+    sum.blocked_ns += ns(&row.blocked_ticks);
+    sum.max_ns = sum.max_ns.max(ns(&row.max_ticks));
+}
+
+fn teams(segment: &Segment, slot: &Slot) -> ThreadTeams {
+    let team = |row: &extra::TeamRow| Team {
+        start: row.start.load(Relaxed),
+        stride: row.stride.load(Relaxed),
+        size: row.size.load(Relaxed),
+        id: row.id.load(Relaxed),
+        calls: get(&row.calls),
+        ns: segment.scale().ns(get(&row.ticks)),
+        bytes: get(&row.bytes),
+    };
+    let teams = slot.extra.teams.iter().enumerate().map(|(at, row)| (at, team(row)));
+    let used = (slot.extra.syncs_used.load(Acquire) as usize).min(SYNCS);
+    let syncs = slot.extra.syncs[..used].iter().map(|row| {
+        let (address, op, region) = split_key(get(&row.key));
+        let number = get(&row.number);
+        let sync = Sync {
+            team: 0,
+            region,
+            op,
+            address,
+            number: number & ((1 << 56) - 1),
+            arrived_ns: segment.since_start(get(&row.arrived)),
+            left_ns: segment.since_start(get(&row.left)),
+        };
+        ((number >> 56) as usize, sync)
+    });
+    ThreadTeams {
+        teams: teams.filter(|(_, team)| team.calls > 0).collect(),
+        syncs: syncs.collect(),
+        every: 1 << (get(&slot.extra.sync_shift) & 63),
+    }
+}
+
+/// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
+/// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
+fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
+    let mut callers: BTreeMap<TeamKey, usize> = BTreeMap::new();
+    for (_, team) in threads.iter().flat_map(|thread| &thread.teams) {
+        *callers.entry(team.key()).or_default() += 1;
+    }
+    detail.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
+    for thread in &threads {
+        let mut place = BTreeMap::new();
+        for (row, team) in &thread.teams {
+            let at = detail.teams.iter().position(|t| t.key() == team.key()).unwrap_or_else(|| {
+                detail.teams.push(Team { calls: 0, ns: 0, bytes: 0, ..*team });
+                detail.teams.len() - 1
+            });
+            let sum = &mut detail.teams[at];
+            sum.calls += team.calls;
+            sum.ns += team.ns;
+            sum.bytes += team.bytes;
+            place.insert(*row, at);
+        }
+        for (row, sync) in &thread.syncs {
+            if let Some(&at) = place.get(row).filter(|&&at| at < usize::from(u8::MAX)) {
+                detail.syncs.push(Sync { team: at as u8, ..*sync });
+            }
+        }
+    }
+    let several: Vec<bool> = detail.teams.iter().map(|team| callers[&team.key()] > 1).collect();
+    let all_kept = detail.sync_every == 1;
+    detail.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
+    let every = detail.sync_every;
+    detail.syncs.retain(|sync| sync.number % every == 0);
+    detail.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
+    let mut next = vec![0_u64; detail.teams.len()];
+    for sync in &mut detail.syncs {
+        if several[usize::from(sync.team)] {
+            sync.number = next[usize::from(sync.team)];
+            next[usize::from(sync.team)] += 1;
+        }
+    }
+    detail.syncs.sort_by_key(|sync| (sync.team, sync.number));
+}

@@ -1,0 +1,191 @@
+//! The views of the profile, from a program in which every cell of the matrix, every call site, region and late arrival
+//! is known by construction.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::run::{Job, Outcome};
+use harness::tree;
+use serde_json::Value;
+
+fn fresh(name: &str) -> PathBuf {
+    let directory = tree::scratch("views").join(name);
+    if directory.exists() {
+        std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
+    }
+    directory
+}
+
+fn run(name: &str, pes: usize) -> (PathBuf, Outcome) {
+    let binary = Build::program("profile/views.c").options(["-g"]).build();
+    let directory = fresh(name);
+    // The program looks for its snapshot there.
+    let outcome = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary).arg(&directory).run();
+    (directory, outcome.expect_code(0))
+}
+
+fn view(directory: &Path, name: &str) -> Value {
+    let outcome = Job::new(tree::tool("oshprof")).arg("report").arg(directory).args(["--view", name, "--json"]).run();
+    let outcome = outcome.expect_code(0);
+    serde_json::from_str(&outcome.stdout).unwrap_or_else(|error| panic!("no JSON: {error}\n{}", outcome.describe()))
+}
+
+fn rows<'a>(of: &'a Value, name: &str) -> &'a [Value] {
+    of[name].as_array().map(Vec::as_slice).unwrap_or_else(|| panic!("no {name} in {of}"))
+}
+
+/// The line of the program that is marked with a name.
+fn line(mark: &str) -> usize {
+    let text = include_str!("../programs/profile/views.c");
+    let marked = format!("/* LINE {mark} */");
+    1 + text.lines().position(|line| line.contains(&marked)).unwrap_or_else(|| panic!("no {mark}"))
+}
+
+#[test]
+fn every_cell_of_the_matrix_is_exact() {
+    for pes in [1_u64, 2, 3, 4] {
+        let (directory, _) = run(&format!("matrix-{pes}"), pes as usize);
+        let report = view(&directory, "matrix");
+        let matrix = &report["matrix"];
+        for from in 0..pes {
+            for to in 0..pes {
+                let mut calls = from + to + 1 + 2;
+                let mut bytes = 16 * (from + to + 1) + 2 * 8;
+                if to == 0 {
+                    (calls, bytes) = (calls + 1, bytes + 8);
+                }
+                if to == (from + 1) % pes {
+                    // Three puts on a context, one inlined, forty nonblocking ones.
+                    (calls, bytes) = (calls + 3 + 1 + 40, bytes + 3 * 8 + 8 + 40 * 4096);
+                }
+                let cell = |what: &str| matrix[what][from as usize][to as usize].as_u64();
+                assert_eq!(cell("calls"), Some(calls), "calls from {from} to {to} of {pes}: {matrix}");
+                assert_eq!(cell("bytes"), Some(bytes), "bytes from {from} to {to} of {pes}: {matrix}");
+            }
+        }
+    }
+}
+
+#[test]
+fn call_sites_have_their_lines_regions_and_counts() {
+    let (directory, _) = run("sites", 4);
+    let report = view(&directory, "callsites");
+    let find = |mark: &str, routine: &str| -> Vec<&Value> {
+        let place = format!("views.c:{}", line(mark));
+        let of =
+            |row: &&Value| row["routine"] == routine && row["site"].as_str().is_some_and(|site| site.contains(&place));
+        rows(&report, "callsites").iter().filter(of).collect()
+    };
+    let sum = |mark: &str, routine: &str, field: &str| {
+        find(mark, routine).iter().map(|row| row[field].as_u64().unwrap_or(0)).sum::<u64>()
+    };
+    let puts: u64 = (0..4).flat_map(|i| (0..4).map(move |j| i + j + 1)).sum();
+    assert_eq!(sum("exchange-put", "shmem_long_put", "calls"), puts, "{report}");
+    assert_eq!(sum("exchange-put", "shmem_long_put", "bytes"), 16 * puts);
+    assert_eq!(sum("exchange-g", "shmem_long_g", "calls"), 32);
+    assert_eq!(sum("late-barrier", "shmem_barrier_all", "calls"), 20);
+    assert!(find("exchange-put", "shmem_long_put").iter().all(|row| row["region"] == "exchange"));
+    assert!(find("late-barrier", "shmem_barrier_all").iter().all(|row| row["region"] == "step"));
+    // With the function that it was inlined into.
+    let inlined = find("inlined-put", "shmem_long_put");
+    assert!(!inlined.is_empty() && inlined[0]["site"].as_str().is_some_and(|site| site.contains("main")), "{report}");
+}
+
+#[test]
+fn regions_and_markers_are_counted() {
+    let (directory, _) = run("regions", 3);
+    let report = view(&directory, "regions");
+    let region = |name: &str| {
+        rows(&report, "regions")
+            .iter()
+            .find(|row| row["region"] == name)
+            .unwrap_or_else(|| panic!("no {name}: {report}"))
+    };
+    assert_eq!(region("exchange")["entries"], 3);
+    assert_eq!((&region("step")["entries"], &region("inner")["entries"]), (&Value::from(15), &Value::from(15)));
+    let ns = |name: &str, field: &str| region(name)[field].as_u64().unwrap_or(0);
+    assert!(ns("step", "total_ns") >= ns("step", "own_ns") + ns("inner", "total_ns"), "{report}");
+    // One PE sleeps five times 20 ms in it.
+    assert!(ns("inner", "total_ns") >= 100_000_000, "{report}");
+    let markers = rows(&report, "markers");
+    assert_eq!(markers.len(), 3);
+    for (pe, marker) in markers.iter().enumerate() {
+        assert_eq!((&marker["marker"], marker["last"].as_f64()), (&Value::from("size"), Some(pe as f64 + 0.5)));
+    }
+}
+
+#[test]
+fn the_late_pe_is_named_and_times_agree_with_a_clock_outside() {
+    let (directory, outcome) = run("late", 4);
+    let report = view(&directory, "imbalance");
+    let late = rows(&report, "imbalance")
+        .iter()
+        .find(|row| row["region"] == "step")
+        .unwrap_or_else(|| panic!("no barrier of region step: {report}"));
+    assert_eq!((&late["late_pe"], &late["calls"]), (&Value::from("3"), &Value::from(5)), "{report}");
+    // Three PEs wait 20 ms, five times.
+    assert!(late["lost_ns"].as_u64().is_some_and(|ns| ns >= 250_000_000), "{report}");
+    let outside: f64 = outcome
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("outside ")?.split(' ').nth(1)?.parse::<f64>().ok())
+        .sum();
+    let sites = view(&directory, "callsites");
+    let place = format!("views.c:{}", line("late-barrier"));
+    let of = |row: &&Value| row["site"].as_str().is_some_and(|site| site.contains(&place));
+    let inside: f64 = rows(&sites, "callsites").iter().filter(of).filter_map(|row| row["total_ns"].as_f64()).sum();
+    assert!((inside - outside).abs() <= 0.02 * outside, "{inside} ns in the profile, {outside} ns outside");
+}
+
+#[test]
+fn nonblocking_operations_contexts_and_teams() {
+    let (directory, _) = run("nbi", 2);
+    let report = view(&directory, "nbi");
+    for row in rows(&report, "nbi") {
+        let number = |field: &str| row[field].as_u64().unwrap_or(0);
+        assert_eq!((number("issued"), number("bytes"), number("batches"), number("completed")), (40, 40 * 4096, 4, 40));
+        // Each batch sleeps a millisecond before its quiet.
+        assert!(number("open_ns") >= 4_000_000 && row["overlap"].as_f64().is_some_and(|share| share > 0.5), "{row}");
+    }
+    let report = view(&directory, "contexts");
+    let contexts = rows(&report, "contexts");
+    assert_eq!(contexts.iter().map(|row| row["put_calls"].as_u64().unwrap_or(0)).sum::<u64>(), 6);
+    assert_eq!(contexts.iter().map(|row| row["orders"].as_u64().unwrap_or(0)).sum::<u64>(), 2);
+    let teams = rows(&report, "teams");
+    assert!(teams.len() == 1 && teams[0]["team"] == "world" && teams[0]["calls"] == 14, "{report}");
+}
+
+#[test]
+fn every_view_has_every_form() {
+    let (directory, _) = run("forms", 2);
+    let oshprof = || Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
+    let views =
+        ["routines", "sizes", "matrix", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "pe"];
+    for name in views {
+        assert!(!oshprof().args(["--view", name]).run().expect_code(0).stdout.is_empty(), "{name}");
+        let csv = oshprof().args(["--view", name, "--csv"]).run().expect_code(0).stdout;
+        assert!(csv.lines().next().is_some_and(|line| line.contains(',')), "{name}: {csv}");
+        assert!(view(&directory, name)["schema_version"].is_u64(), "{name}");
+    }
+    let page = directory.with_extension("html");
+    oshprof().arg("--html").arg(&page).run().expect_code(0);
+    let text = std::fs::read_to_string(&page).expect("the page is there");
+    assert!(text.contains("shmem_putmem_nbi") && text.contains("<svg") && text.ends_with("</html>\n"));
+}
+
+#[test]
+fn no_rule_fires_on_the_examples() {
+    for (name, options) in [
+        ("hello", &[][..]),
+        ("isort", &["-k", "300000"]),
+        ("gups", &["-t", "16"]),
+        ("heat2d", &["-r", "200", "-c", "200", "-s", "200"]),
+    ] {
+        let source = tree::workspace().join(format!("examples/{name}/{name}.c"));
+        let binary = Build::source(&format!("views-{name}"), &source).options(["-O2"]).libraries(["-lm"]).build();
+        let directory = fresh(&format!("clean-{name}"));
+        Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).args(options).run().expect_code(0);
+        let outcome = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0);
+        assert!(outcome.stdout.starts_with("nothing found"), "{name}: {}", outcome.stdout);
+    }
+}

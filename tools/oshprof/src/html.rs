@@ -1,0 +1,184 @@
+//! All views of a profile in one file for a browser: no network, no other files, light and dark, printable.
+
+mod chart;
+mod style;
+
+use std::fmt::Write as _;
+
+use pellucid_profile::model::Profile;
+use pellucid_profile::report::grid::{Cell, Grid, Kind};
+use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
+
+/// Rows of a table; the rest is in the CSV form.
+const ROWS: usize = 200;
+
+/// The page.
+pub fn page(profile: &Profile, options: &Options, problems: &[String], symbols: &dyn Symbols) -> String {
+    let job = &profile.job;
+    let title = if job.program.is_empty() { "profile" } else { &job.program };
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <title>{} - Pellucid profile</title><style>{}</style></head><body>\n",
+        escape(title),
+        style::CSS
+    );
+    header(&mut out, profile, problems);
+    out.push_str("<nav>");
+    for row in VIEWS {
+        let _ = write!(out, "<a href=\"#{}\">{}</a>", anchor(row.view), escape(short(row.title)));
+    }
+    out.push_str("</nav>\n<main>\n");
+    for row in VIEWS {
+        let _ = write!(out, "<section id=\"{}\"><h2>{}</h2>\n", anchor(row.view), escape(row.title));
+        let grids = report::grids(row.view, profile, options, symbols);
+        out.push_str(&chart::of(row.view, profile, &grids));
+        for grid in &grids {
+            table(&mut out, grid, grids.len() > 1);
+        }
+        out.push_str("</section>\n");
+    }
+    let _ = write!(
+        out,
+        "</main>\n<footer>Counts and bytes are exact. Times marked estimated come from samples; +- is their standard \
+         error. Made by oshprof (Pellucid {}).</footer>\n<script>{}</script></body></html>\n",
+        env!("CARGO_PKG_VERSION"),
+        style::SCRIPT
+    );
+    out
+}
+
+fn header(out: &mut String, profile: &Profile, problems: &[String]) {
+    let job = &profile.job;
+    let hosts = report::hosts(profile);
+    let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
+    let _ = write!(
+        out,
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">in {}</p>\n<div class=\"cards\">",
+        escape(&job.program),
+        escape(&job.arguments),
+        escape(&job.directory)
+    );
+    let routines = report::routines(&profile.pes);
+    let calls = routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
+    let bytes = routines.iter().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    let run: u64 = profile.pes.iter().map(|pe| pe.wall_ns()).fold(0, u64::saturating_add);
+    let library: u64 = profile.pes.iter().map(|pe| pe.time_ns(|_| true)).fold(0, u64::saturating_add);
+    let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
+    let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns()).fold(0, u64::saturating_add);
+    let percent =
+        |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
+    let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
+    let cards = [
+        ("PEs", job.npes.to_string(), host),
+        ("wall time", shown_time(job.wall_ns as f64), status),
+        ("calls", shown_count(calls), report::shown_bytes(bytes)),
+        ("in the library", percent(library), "of the PEs' run time".to_owned()),
+        ("waiting", percent(waiting), "barriers, collectives, waits, locks".to_owned()),
+        ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
+    ];
+    for (name, value, below) in cards {
+        let (name, value, below) = (escape(name), escape(&value), escape(&below));
+        let _ = write!(out, "<div class=\"card\"><span>{name}</span><b>{value}</b><i>{below}</i></div>");
+    }
+    out.push_str("</div>\n");
+    let notes = report::notes(profile);
+    if !notes.is_empty() || !problems.is_empty() {
+        out.push_str("<ul class=\"notes\">");
+        for text in problems.iter().chain(&notes) {
+            let _ = write!(out, "<li>{}</li>", escape(text));
+        }
+        out.push_str("</ul>");
+    }
+    out.push_str("</header>\n");
+}
+
+fn table(out: &mut String, grid: &Grid, has_title: bool) {
+    if grid.rows.is_empty() {
+        if !grid.empty.is_empty() {
+            let _ = write!(out, "<p class=\"empty\">{}.</p>\n", escape(grid.empty));
+        }
+        return;
+    }
+    if has_title {
+        let _ = write!(out, "<h3>{}</h3>\n", escape(&grid.title));
+    }
+    out.push_str("<div class=\"scroll\"><table><thead><tr>");
+    for column in &grid.columns {
+        let title = if column.title.is_empty() {
+            column.name.trim_end_matches("_ns").replace('_', " ")
+        } else {
+            column.title.to_owned()
+        };
+        let class = if column.kind == Kind::Text { "" } else { " class=\"n\"" };
+        let _ = write!(out, "<th{class} tabindex=\"0\" title=\"{}\">{}</th>", escape(column.name), escape(&title));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    // Bars behind the first column of times, as shares of the longest.
+    let most = |at: usize| grid.rows.iter().map(|row| row[at].number()).fold(0.0, f64::max);
+    let first = grid.columns.iter().position(|column| column.kind == Kind::Time);
+    let mosts: Vec<f64> = (0..grid.columns.len()).map(|at| if Some(at) == first { most(at) } else { 0.0 }).collect();
+    for row in grid.rows.iter().take(ROWS) {
+        out.push_str("<tr>");
+        for (at, (cell, column)) in row.iter().zip(&grid.columns).enumerate() {
+            cell_html(out, cell, column.kind, mosts[at]);
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div>\n");
+    if grid.rows.len() > ROWS {
+        let left_out = grid.rows.len() - ROWS;
+        let _ = write!(out, "<p class=\"note\">{left_out} more rows: oshprof report --csv has them all.</p>");
+    }
+    for note in &grid.notes {
+        let _ = write!(out, "<p class=\"note\">{}</p>\n", escape(note));
+    }
+}
+
+fn cell_html(out: &mut String, cell: &Cell, kind: Kind, most: f64) {
+    let shown = escape(&cell.shown(kind));
+    if kind == Kind::Text {
+        let _ = write!(out, "<td>{shown}</td>");
+        return;
+    }
+    let value = cell.number();
+    let share = if most > 0.0 && kind == Kind::Time { 100.0 * value / most } else { 0.0 };
+    let bar = if share >= 0.5 { format!(" style=\"--bar:{share:.1}%\"") } else { String::new() };
+    let class = if value == 0.0 { "n z" } else { "n" };
+    let _ = write!(out, "<td class=\"{class}\" data-v=\"{value}\"{bar}>{shown}</td>");
+}
+
+fn anchor(view: View) -> &'static str {
+    View::ALL.iter().find(|(_, v)| *v == view).map_or("view", |(name, _)| name)
+}
+
+fn short(title: &str) -> &str {
+    title.split([':', ',']).next().unwrap_or(title)
+}
+
+/// Text as HTML has it.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pellucid_profile::model::{Job, Pe};
+    use pellucid_profile::report::NoSymbols;
+
+    #[test]
+    fn nothing_of_the_program_becomes_markup_and_nothing_comes_from_elsewhere() {
+        let job = Job { program: "<script>alert(1)</script>&".into(), npes: 1, ..Job::default() };
+        let profile = Profile { job, pes: vec![Pe::default()] };
+        let page = page(&profile, &Options::default(), &["<b>".into()], &NoSymbols);
+        assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
+        for outside in ["http://", "https://", "src=", "@import", "url("] {
+            let plain = page.replace("http://www.w3.org/2000/svg", "");
+            assert!(!plain.contains(outside), "{outside}");
+        }
+        for row in VIEWS {
+            assert!(page.contains(&format!("<section id=\"{}\">", anchor(row.view))));
+        }
+    }
+}

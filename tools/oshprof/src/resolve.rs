@@ -1,0 +1,53 @@
+//! Source lines of addresses, from the debug information of executables and libraries.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use addr2line::Loader;
+use pellucid_profile::report::{Frame, Symbols};
+
+/// Reads each file once, when it is first asked for.
+#[derive(Default)]
+pub struct Resolver {
+    loaded: RefCell<HashMap<String, Option<Loader>>>,
+}
+
+impl Symbols for Resolver {
+    fn frames(&self, path: &str, address: u64) -> Vec<Frame> {
+        let mut loaded = self.loaded.borrow_mut();
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok());
+        let Some(loader) = loader else { return Vec::new() };
+        let mut frames = Vec::new();
+        if let Ok(mut found) = loader.find_frames(address) {
+            while let Ok(Some(frame)) = found.next() {
+                let function = frame.function.and_then(|f| f.demangle().ok().map(|name| name.into_owned()));
+                let place = frame.location;
+                frames.push(Frame {
+                    function: function.unwrap_or_default(),
+                    file: place.as_ref().and_then(|l| l.file).unwrap_or_default().to_owned(),
+                    line: place.and_then(|l| l.line).unwrap_or(0),
+                });
+            }
+        }
+        if frames.iter().all(|frame| frame.function.is_empty())
+            && let Some(name) = loader.find_symbol(address)
+        {
+            // Without debug information there is the symbol table.
+            let line = frames.pop().unwrap_or_default();
+            frames = vec![Frame { function: name.to_owned(), ..line }];
+        }
+        frames
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_there_has_no_lines() {
+        let resolver = Resolver::default();
+        assert!(resolver.frames("/no/such/file", 0x1000).is_empty());
+        assert!(resolver.frames("/etc/passwd", 0x1000).is_empty());
+    }
+}
