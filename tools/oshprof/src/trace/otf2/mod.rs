@@ -40,6 +40,9 @@ extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u
     FLUSH
 }
 
+/// The library keeps their address.
+static CALLBACKS: FlushCallbacks = FlushCallbacks { before: flush, after: None };
+
 /// Writes the archive into a directory that libotf2 makes; its anchor file is `traces.otf2`.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, directory: &Path) -> Result<(), Failure> {
     if directory.exists() {
@@ -110,10 +113,9 @@ impl<'a> Archive<'a> {
 
     fn fill(&mut self, trace: &Trace, problems: &mut Vec<ReadError>) -> Result<(), Failure> {
         let library = self.library;
-        let callbacks = FlushCallbacks { before: flush, after: None };
-        // SAFETY: the archive is open; the library copies the callbacks.
+        // SAFETY: the archive is open; the library keeps the address of the callbacks.
         unsafe {
-            library.check("flush", (library.set_flush)(self.archive, &raw const callbacks, std::ptr::null_mut()))?;
+            library.check("flush", (library.set_flush)(self.archive, &raw const CALLBACKS, std::ptr::null_mut()))?;
             library.check("serial use", (library.set_serial)(self.archive))?;
             library.check("event files", (library.open_events)(self.archive))?;
         }
