@@ -208,6 +208,21 @@ fn what_was_recorded_outlives_sigkill() {
 }
 
 #[test]
+fn another_job_with_the_same_directory_disturbs_nobody() {
+    let scratch = Scratch::new("same");
+    let mut child = play("endless", &scratch.0);
+    let mut output = BufReader::new(child.stdout.take().expect("its output")).lines();
+    let mut recorded = || output.by_ref().any(|line| line.is_ok_and(|line| line.starts_with("recorded ")));
+    assert!(recorded());
+    finish(play("many", &scratch.0));
+    assert!((0..3).all(|_| recorded()), "it still runs");
+    child.kill().expect("it can be killed");
+    child.wait().expect("it ends");
+    let What::Call(last) = events(&scratch.0).0.pop().expect("events").what else { panic!() };
+    assert_eq!(last.addr, 199_999, "the newer job's");
+}
+
+#[test]
 fn without_room_the_program_runs_on_and_the_loss_is_told_once() {
     let scratch = Scratch::new("limit");
     let said = finish(play("limit", &scratch.0));

@@ -266,6 +266,68 @@ fn otlp_to_a_collector() {
     check_spans(&collector.join().unwrap());
 }
 
+/// What the public Python package reads of an archive, as JSON lines.
+const READER: &str = "
+import json, otf2, sys
+with otf2.reader.open(sys.argv[1]) as trace:
+    for location, event in trace.events:
+        attributes = {a.name: v for a, v in (event.attributes or {}).items()}
+        print(json.dumps([location.group.name, location.name, event.time, type(event).__name__, event.region.name,
+                          attributes]))
+";
+
+#[test]
+fn otf2() {
+    let dir = trace("trace-otf2");
+    let archive = dir.path().join("archive");
+    let output = oshprof(dir.path(), &["--to", "otf2", "-o", archive.to_str().unwrap()]);
+    if output.status.code() == Some(1) {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains("libotf2 3 is needed (Debian: libopen-trace-format2-10"), "{said}");
+        assert!(!archive.exists());
+        return eprintln!("no libotf2 here: not tested");
+    }
+    assert!(output.status.success(), "{output:?}");
+    let again = oshprof(dir.path(), &["--to", "otf2", "-o", archive.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    let python = std::env::var_os("OSHPROF_TEST_PYTHON").unwrap_or("python3".into());
+    let Ok(output) = Command::new(python).args(["-c", READER]).arg(archive.join("traces.otf2")).output() else {
+        return eprintln!("no Python here: not read");
+    };
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    if said.contains("No module named 'otf2'") {
+        return eprintln!("no Python package otf2 here: not read");
+    }
+    assert!(output.status.success(), "{said}");
+    let read: Vec<Value> =
+        String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let of = |pe: &str| read.iter().filter(|event| event[0] == pe).cloned().collect::<Vec<Value>>();
+    let event = |pe: &str, thread: &str, ns: u64, kind: &str, region: &str, attributes: Value| {
+        serde_json::json!([pe, thread, ns, kind, region, attributes])
+    };
+    let none = || serde_json::json!({});
+    let (first, thread) = ("PE 0", "thread 900");
+    let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040 });
+    let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008 });
+    assert_eq!(
+        of(first),
+        [
+            event(first, thread, 400, "Enter", "halo, \"x\"", none()),
+            event(first, thread, 450, "Enter", "step", none()),
+            event(first, thread, 450, "Leave", "step", none()),
+            event(first, thread, 500, "Enter", "shmem_long_put_signal", put),
+            event(first, thread, 700, "Leave", "shmem_long_put_signal", none()),
+            event(first, thread, 800, "Enter", "shmem_ctx_long_p", p),
+            event(first, thread, 801, "Leave", "shmem_ctx_long_p", none()),
+            event(first, thread, 900, "Enter", "shmem_barrier_all", serde_json::json!({ "bytes": 0 })),
+            event(first, thread, 1000, "Leave", "shmem_barrier_all", none()),
+            // It was still open when the trace ended.
+            event(first, thread, 1000, "Leave", "halo, \"x\"", none()),
+        ]
+    );
+    assert_eq!(of("PE 1").len(), 2);
+}
+
 #[test]
 fn a_collector_that_is_not_there_is_an_error() {
     let dir = trace("trace-otlp-none");

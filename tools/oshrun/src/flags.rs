@@ -112,8 +112,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Trace,
         names: &["--trace"],
         value: Value::Attached("DIR"),
-        help: "write every call to a trace; DIR is never overwritten (default: pellucid-PROGRAM.trace\n\
-               in the current directory). oshprof trace DIR converts it (sets SHMEM_TRACE)",
+        help: "write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten);\n\
+               oshprof trace DIR converts it (sets SHMEM_TRACE)",
     },
     Flag {
         id: Id::Check,

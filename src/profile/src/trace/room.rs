@@ -25,9 +25,14 @@ impl Room {
     /// A new file with its head reserved and mapped.
     pub(super) fn create(path: &Path, bound: u32) -> io::Result<Room> {
         let name = CString::new(path.as_os_str().as_bytes())?;
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC;
+        // Another job may write to a file of this name: its mapping must not lose the ground below it, so that the file
+        // goes and is not cut.
+        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         // SAFETY: the name is NUL-terminated.
-        let fd = unsafe { libc::open(name.as_ptr(), flags, 0o666) };
+        let fd = unsafe {
+            libc::unlink(name.as_ptr());
+            libc::open(name.as_ptr(), flags, 0o666)
+        };
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }

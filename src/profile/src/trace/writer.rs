@@ -1,7 +1,7 @@
 //! Encoding an event into the file of its thread.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
 use super::format::*;
 use super::room::Room;
@@ -273,7 +273,8 @@ fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
 
 /// Makes the file that only has a head: where events of threads without a file of their own are counted.
 pub(super) fn open_shared(job: &Job) {
-    if !SHARED.load(Acquire).is_null() {
+    static OPENED: AtomicBool = AtomicBool::new(false);
+    if OPENED.swap(true, AcqRel) {
         return;
     }
     let Ok(room) = Room::create(&job.path(SLOTS), 1) else { return };

@@ -40,6 +40,9 @@ extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u
     FLUSH
 }
 
+/// The library keeps their address.
+static CALLBACKS: FlushCallbacks = FlushCallbacks { before: flush, after: None };
+
 /// Writes the archive into a directory that libotf2 makes; its anchor file is `traces.otf2`.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, directory: &Path) -> Result<(), Failure> {
     if directory.exists() {
@@ -110,10 +113,9 @@ impl<'a> Archive<'a> {
 
     fn fill(&mut self, trace: &Trace, problems: &mut Vec<ReadError>) -> Result<(), Failure> {
         let library = self.library;
-        let callbacks = FlushCallbacks { before: flush, after: None };
-        // SAFETY: the archive is open; the library copies the callbacks.
+        // SAFETY: the archive is open; the library keeps the address of the callbacks.
         unsafe {
-            library.check("flush", (library.set_flush)(self.archive, &raw const callbacks, std::ptr::null_mut()))?;
+            library.check("flush", (library.set_flush)(self.archive, &raw const CALLBACKS, std::ptr::null_mut()))?;
             library.check("serial use", (library.set_serial)(self.archive))?;
             library.check("event files", (library.open_events)(self.archive))?;
         }
@@ -202,8 +204,8 @@ impl<'a> Archive<'a> {
                 location.leave(library, location.last_ns)?;
             }
             // SAFETY: the writer is open and not used any more.
-            library
-                .check("a thread's events", unsafe { (library.close_event_writer)(self.archive, location.writer) })?;
+            let code = unsafe { (library.close_event_writer)(self.archive, location.writer) };
+            library.check("a thread's events", code)?;
         }
         // SAFETY: all writers are closed. Each location must have a file of definitions, be it empty.
         unsafe {
@@ -228,21 +230,24 @@ impl<'a> Archive<'a> {
         let start = facts.map_or(0, |facts| facts.start_realtime);
         let end = self.locations.iter().map(|location| location.last_ns).max().unwrap_or(0);
         let mut strings = Strings { library, writer, known: HashMap::new() };
-        // SAFETY (this and below): the writer is the archive's; every number was defined before.
+        // SAFETY: the writer is the archive's; every number was defined before.
         library.check("the clock", unsafe { (library.clock)(writer, 1_000_000_000, 0, end + 1, start) })?;
         for (id, name) in (0..).zip(ATTRIBUTES) {
             let name = strings.id(name)?;
+            // SAFETY: the writer is the archive's; every number was defined before.
             library.check("an attribute", unsafe { (library.attribute)(writer, id, name, name, TYPE_UINT64) })?;
         }
         let mut regions: Vec<_> = self.regions.iter().collect();
         regions.sort_by_key(|(_, (number, ..))| *number);
         for (name, &(id, role, paradigm)) in regions {
             let (name, empty) = (strings.id(name)?, strings.id("")?);
+            // SAFETY: the writer is the archive's; every number was defined before.
             let code = unsafe { (library.region)(writer, id, name, name, empty, role, paradigm, 0, empty, 0, 0) };
             library.check("a region", code)?;
         }
         // The job, below it its hosts.
         let (job, machine) = (strings.id(facts.map_or("", |facts| &facts.program))?, strings.id("machine")?);
+        // SAFETY: the writer is the archive's; every number was defined before.
         library.check("the job", unsafe { (library.node)(writer, 0, job, machine, UNDEFINED) })?;
         let mut hosts: BTreeMap<&str, u32> = BTreeMap::new();
         let mut pes: BTreeMap<u32, u32> = BTreeMap::new();
@@ -251,16 +256,19 @@ impl<'a> Archive<'a> {
             let host = *hosts.entry(&file.facts.host).or_insert(next);
             if host == next {
                 let (name, class) = (strings.id(&file.facts.host)?, strings.id("node")?);
+                // SAFETY: the writer is the archive's; every number was defined before.
                 library.check("a host", unsafe { (library.node)(writer, host, name, class, 0) })?;
             }
             if pes.insert(file.facts.pe, host).is_none() {
                 let name = strings.id(&format!("PE {}", file.facts.pe))?;
+                // SAFETY: the writer is the archive's; every number was defined before.
                 let code = unsafe { (library.group)(writer, file.facts.pe, name, GROUP_PROCESS, host, UNDEFINED) };
                 library.check("a PE", code)?;
             }
         }
         for (id, location) in (0..).zip(&self.locations) {
             let name = strings.id(&format!("thread {}", location.thread))?;
+            // SAFETY: the writer is the archive's; every number was defined before.
             let code = unsafe { (library.location)(writer, id, name, LOCATION_THREAD, location.events, location.pe) };
             library.check("a thread", code)?;
         }
