@@ -90,6 +90,17 @@ fn many_objects_teams_and_contexts_leave_nothing_behind() {
 }
 
 #[test]
+fn destructors_may_call() {
+    let binary = Build::program("spec/late.cpp").options(["-std=c++17", "-pthread"]).build();
+    for pes in [1, 2, 3] {
+        for check in [&[][..], &["--check"]] {
+            let outcome = Job::oshrun(pes).args(check).arg(&binary).run().expect_code(0);
+            assert_eq!(outcome.stdout.matches("after main").count(), pes, "{}", outcome.describe());
+        }
+    }
+}
+
+#[test]
 fn the_sanitizer_can_fail() {
     let folder = tree::scratch("spec");
     let source = folder.join("past-the-end.c");
