@@ -19,6 +19,7 @@ const CASES: &[(&str, &[&str])] = &[
     ("stride", &["an alltoalls with dst = 2", "an alltoalls with dst = 1"]),
     ("zero", &["a reduction with bytes = 0", "a reduction with bytes = 8"]),
     ("scan", &["an inclusive scan", "an exclusive scan"]),
+    ("psync", &["shmem_barrier: pSync[0] = -1: expected SHMEM_SYNC_VALUE"]),
     ("overlap-reduce", &["dest = 0x", "overlap", "one object or two apart"]),
     ("overlap-broadcast", &["dest = 0x", "overlap", "must be apart"]),
     ("overlap-collect", &["dest = 0x", "overlap"]),

@@ -81,6 +81,26 @@ fn the_sanitizers_find_nothing_in_them() {
 }
 
 #[test]
+fn many_objects_teams_and_contexts_leave_nothing_behind() {
+    // 100000 live objects, 10000 teams one after the other, 10000 live contexts; then more of them without growth.
+    let binary = Build::program("scale/many.c").options(["-std=c11", "-D_GNU_SOURCE", "-Werror"]).build();
+    let outcome = Job::oshrun(2).arg(&binary).arg("100000").limit(120).run().expect_code(0);
+    print!("{}", outcome.stdout);
+    outcome.expect_text(&["objects: 100000", "teams: 10000", "contexts: 10000", "grown by"]);
+}
+
+#[test]
+fn destructors_may_call() {
+    let binary = Build::program("spec/late.cpp").options(["-std=c++17", "-pthread"]).build();
+    for pes in [1, 2, 3] {
+        for check in [&[][..], &["--check"]] {
+            let outcome = Job::oshrun(pes).args(check).arg(&binary).run().expect_code(0);
+            assert_eq!(outcome.stdout.matches("after main").count(), pes, "{}", outcome.describe());
+        }
+    }
+}
+
+#[test]
 fn the_sanitizer_can_fail() {
     let folder = tree::scratch("spec");
     let source = folder.join("past-the-end.c");

@@ -44,6 +44,12 @@ int main(int count, char **arguments) {
         if (odd) shmem_long_sum_inscan(all, dest, source, 1);
         else shmem_long_sum_exscan(all, dest, source, 1);
     }
+    CASE("psync") {
+        static long work[SHMEM_SYNC_SIZE];
+        memset(work, -1, sizeof work);
+        shmem_barrier_all();
+        if (!odd) shmem_barrier(0, 0, npes - 1, work);
+    }
     CASE("overlap-reduce") shmem_long_sum_reduce(all, dest, dest + 1, 2);
     CASE("overlap-broadcast") shmem_long_broadcast(all, dest, dest, 2, 0);
     CASE("overlap-collect") shmem_long_collect(all, dest, dest + 1, 2);

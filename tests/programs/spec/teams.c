@@ -42,6 +42,20 @@ static void ragged(int me, int n) {
     shmem_team_destroy(column);
 }
 
+/* When there is room for one more team only, a split into two gives none, and takes none. */
+static void full_house(int n) {
+    static shmem_team_t teams[1 << 16];
+    int made = 0;
+    while (made < 1 << 16 && shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, n, NULL, 0, &teams[made]) == 0) made++;
+    MUST(made > 100 && made < 1 << 16 && teams[made] == SHMEM_TEAM_INVALID);
+    shmem_team_destroy(teams[--made]);
+    shmem_team_t row = SHMEM_TEAM_WORLD, column = SHMEM_TEAM_WORLD;
+    MUST(shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &row, NULL, 0, &column) != 0);
+    MUST(row == SHMEM_TEAM_INVALID && column == SHMEM_TEAM_INVALID);
+    MUST(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, n, NULL, 0, &teams[made++]) == 0);
+    while (made > 0) shmem_team_destroy(teams[--made]);
+}
+
 int main(void) {
     for (int life = 0; life < 3; life++) {
         shmem_init();
@@ -49,6 +63,7 @@ int main(void) {
         evens(me, n);
         box(me, n);
         ragged(me, n);
+        if (life == 0 && n <= 3) full_house(n);
         /* The last finalize ends what is left: more than fit at a time over three lives. */
         for (int i = 0; i < 400; i++) {
             shmem_team_t left;

@@ -70,7 +70,9 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     if offset < 0 || offset % stride != 0 || offset / stride >= size.into() {
         return bad("PE_start, logPE_stride, PE_size", start, "an active set that contains the calling PE");
     }
-    Ok(Some(Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync }))
+    let set = Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync };
+    set.check_psync()?;
+    Ok(Some(set))
 }
 
 impl Set<'_> {
@@ -82,6 +84,19 @@ impl Set<'_> {
         let at = self.of("pSync", self.psync.wrapping_add(index), 8, member)?;
         // SAFETY: mapped, and a long of the work array is accessed by these routines only while a call is under way.
         Ok(unsafe { AtomicU64::from_ptr(at.cast()) })
+    }
+
+    /// A work array that was never initialized, or that another call still uses, would let members go at once or never.
+    fn check_psync(&self) -> Result<(), Fault> {
+        let arrivals = self.word(0, 0)?.load(Ordering::Relaxed);
+        let go = self.word(1, self.me)?.load(Ordering::Relaxed);
+        for (arg, value, most) in [("pSync[0]", arrivals, self.size as u64 - 1), ("pSync[1]", go, 0)] {
+            if value > most {
+                let expected = "SHMEM_SYNC_VALUE in all elements, and no other call that uses the array";
+                return Err(Fault::from(Cause::BadValue { arg, value: value as i64, expected }));
+            }
+        }
+        Ok(())
     }
 
     /// Returns when every member is here. The words are zero again when this PE leaves.
