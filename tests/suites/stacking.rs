@@ -119,7 +119,7 @@ fn two_and_three_tools_in_each_order() {
         expect_few(&outcome, "few-a", u32::from(name == "ba"));
         expect_few(&outcome, "few-b", u32::from(name == "ab"));
     }
-    let (x, y) = (tool("order-x", "order.c", &[]), tool("order-y", "order.c", &["-fno-plt"]));
+    let (x, y) = (tool("order-x", "order.c", &[]), tool("order-y", "order.c", &["-fno-plt", "-DIFUNC"]));
     for (name, order, first, second) in [
         ("xay", [&*x, &*a, &*y], "order-x", "order-y"),
         ("yax", [&*y, &*a, &*x], "order-y", "order-x"),
