@@ -280,6 +280,15 @@ fn tools_that_are_busy_to_the_end() {
     assert_eq!(outcome.stderr.matches("late: destructor on").count(), PES, "{}", outcome.describe());
 }
 
+#[test]
+fn further_arguments_reach_the_tool() {
+    let more = tool("more", "more.c", &["-DTOOL"]);
+    let binary = Build::program("tools/more.c").build();
+    let outcome = Job::new(&binary).env("SHMEM_TOOLS", &more.to_string_lossy()).run().expect_code(0);
+    let expected = "tool: level 5, 42, 2.5\ntool: level 6, 43, 3.5\ntool: level 7, 44, 4.5\n";
+    assert_eq!(outcome.stdout, expected, "{}", outcome.describe());
+}
+
 fn hello() -> PathBuf {
     Build::program("tools/hello.c").named("stacked-hello").build()
 }
