@@ -119,7 +119,7 @@ fn two_and_three_tools_in_each_order() {
         expect_few(&outcome, "few-a", u32::from(name == "ba"));
         expect_few(&outcome, "few-b", u32::from(name == "ab"));
     }
-    let (x, y) = (tool("order-x", "order.c", &[]), tool("order-y", "order.c", &["-fno-plt"]));
+    let (x, y) = (tool("order-x", "order.c", &[]), tool("order-y", "order.c", &["-fno-plt", "-DIFUNC"]));
     for (name, order, first, second) in [
         ("xay", [&*x, &*a, &*y], "order-x", "order-y"),
         ("yax", [&*y, &*a, &*x], "order-y", "order-x"),
@@ -278,6 +278,15 @@ fn tools_that_are_busy_to_the_end() {
     let outcome =
         Job::oshrun(PES).args(["-x", &format!("LD_PRELOAD={}", late.display())]).arg(&app).run().expect_code(0);
     assert_eq!(outcome.stderr.matches("late: destructor on").count(), PES, "{}", outcome.describe());
+}
+
+#[test]
+fn further_arguments_reach_the_tool() {
+    let more = tool("more", "more.c", &["-DTOOL"]);
+    let binary = Build::program("tools/more.c").build();
+    let outcome = Job::new(&binary).env("SHMEM_TOOLS", &more.to_string_lossy()).run().expect_code(0);
+    let expected = "tool: level 5, 42, 2.5\ntool: level 6, 43, 3.5\ntool: level 7, 44, 4.5\n";
+    assert_eq!(outcome.stdout, expected, "{}", outcome.describe());
 }
 
 fn hello() -> PathBuf {

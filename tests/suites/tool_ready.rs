@@ -145,6 +145,10 @@ fn the_compiler_wrapper_as_tools_call_it() {
     let oshcc = || Job::new(tree::tool("oshcc")).directory(&folder);
     oshcc().args(["-E", "x.c"]).run().expect_code(0).expect_text(&["shmem_init"]);
     oshcc().args(["-shared", "-fPIC", "t.c", "-o", "libmyprof.so"]).run().expect_code(0);
+    // A tool by what it does, whatever its name.
+    oshcc().args(["-shared", "-fPIC", "t.c", "-o", "libcounter.so"]).run().expect_code(0);
+    let outcome = oshcc().args(["x.c", "-L.", "-lsma", "-lcounter", "-o", "x"]).run().expect_code(0);
+    outcome.expect_text(&["-lcounter comes after -lsma"]);
     let outcome = oshcc().args(["x.c", "-L.", "-lsma", "-lmyprof", "-o", "x"]).run().expect_code(0);
     outcome.expect_text(&["-lmyprof comes after -lsma", "never called"]);
     let outcome = oshcc().args(["x.c", "-L.", "-lmyprof", "-lsma", "-o", "x"]).run().expect_code(0);

@@ -121,6 +121,9 @@ fn headers_hold_no_other_names() {
         for line in text.lines().filter(|line| !line.ends_with('{')) {
             let declared = match line.strip_prefix("#define ") {
                 Some(rest) => rest.split([' ', '(']).next(),
+                None if line.starts_with("typedef ") && line.contains("(*") => {
+                    line.split("(*").nth(1).and_then(|rest| rest.split(')').next())
+                }
                 None if line.ends_with(");") => line.split('(').next().and_then(|head| head.rsplit([' ', '*']).next()),
                 None => line
                     .strip_prefix("} ")
@@ -129,7 +132,7 @@ fn headers_hold_no_other_names() {
             };
             let Some(name) = declared else { continue };
             let own = ["pellucid_", "PELLUCID_"].iter().any(|prefix| name.starts_with(prefix));
-            let extension = header == "shmemx.h" && name.starts_with("SHMEMX_");
+            let extension = header == "shmemx.h" && (name.starts_with("SHMEMX_") || name.starts_with("shmemx_"));
             assert!(own || extension || known.contains(name), "{header}: {name}");
         }
     }

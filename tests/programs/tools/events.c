@@ -140,7 +140,8 @@ static volatile int blocked, let_go, unregistered;
 static int blocking_handle;
 static void blocks(const shmemx_event_t *event, void *data) {
     (void)data;
-    if (event->phase == SHMEMX_ENTER && !let_go) {
+    /* The first one only: the others call while it does. */
+    if (event->phase == SHMEMX_ENTER && !blocked) {
         blocked = 1;
         while (!let_go) usleep(100);
     }
