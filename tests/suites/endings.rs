@@ -12,7 +12,7 @@ const STATES: &[&str] = &["compute", "barrier", "wait", "sleep", "lock", "malloc
 fn end(name: &str, pes: usize, arguments: &[&str]) -> Outcome {
     let binary = Build::program("endings/ending.c").named(&format!("ending-{name}")).options(["-pthread"]).build();
     let outcome = Job::oshrun(pes).arg(&binary).args(arguments).limit(20).run();
-    assert!(outcome.elapsed < Duration::from_secs(3), "{}", outcome.describe());
+    assert!(outcome.elapsed < Duration::from_secs(5), "{}", outcome.describe());
     let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
     assert!(left.is_empty(), "processes are left: {left:?}\n{}", outcome.describe());
     outcome

@@ -176,7 +176,7 @@ fn waiting_is_seen_where_it_happens() {
     };
     // 300 ms of one PE in each; the machine may be busy and add to it.
     for name in ["shmem_barrier_all", "shmem_long_wait_until"] {
-        assert!((0.25e9..2.0e9).contains(&total(name)), "{name}: {} ns", total(name));
+        assert!((0.25e9..30e9).contains(&total(name)), "{name}: {} ns", total(name));
     }
 }
 

@@ -1,7 +1,7 @@
 //! The job's profile segment: made before the PEs start, read when one dies and when all have ended.
 #![allow(unsafe_code)]
 
-use crate::options::Options;
+use crate::options::{Choice, Options};
 use crate::pes::Pe;
 use crate::results::Kept;
 use crate::sys::process::Ended;
@@ -50,6 +50,7 @@ impl Profile {
             arguments: options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             first_pe: 0,
             local_pes: None,
+            brief: !matches!(options.profile, Choice::Level(_)),
         };
         let fd = segment::create(options.pes, &info)?;
         let segment = Segment::map(fd.as_fd())?;

@@ -51,6 +51,7 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.attach_ticks.store(facts.scale.now(), Relaxed);
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
+    super::extra::set_brief(facts.brief);
     super::modules::note(region);
     super::control::serve(fd)?;
     claim::publish(region, pe, npes, first_local_pe, local_pes, facts.scale);
@@ -65,7 +66,7 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
 /// As [`attach`].
 pub fn attach_private(pe: u32, npes: u32) -> io::Result<std::os::fd::OwnedFd> {
     let program = std::env::args_os().next().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
-    let job = JobInfo { program, arguments: Vec::new(), first_pe: pe, local_pes: Some(1) };
+    let job = JobInfo { program, arguments: Vec::new(), first_pe: pe, local_pes: Some(1), brief: true };
     let fd = create(npes, &job)?;
     attach(fd.as_raw_fd(), pe, npes, pe, 1)?;
     Ok(fd)

@@ -32,7 +32,7 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
         Some(slot) => {
             let cell = slot.cell(op);
             count(slot, cell, peer, bytes);
-            let site = extra::note(slot, op, peer, bytes);
+            let site = extra::note_short(slot, op, peer, bytes);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
@@ -56,10 +56,11 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     let start = match tls::slot() {
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
-            let site = extra::note(slot, op, peer, bytes);
             if bytes <= SAMPLED_BYTES {
+                let site = extra::note_short(slot, op, peer, bytes);
                 enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
             } else {
+                let site = extra::note(slot, op, peer, bytes);
                 enter_timed(slot, op, peer, addr, bytes, site)
             }
         }

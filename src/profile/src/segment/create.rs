@@ -21,6 +21,8 @@ pub struct JobInfo {
     pub first_pe: u32,
     /// PEs that record here; `None`: all from `first_pe` on.
     pub local_pes: Option<u32>,
+    /// Short calls are counted by operation only, not by call site and peer: nobody will see more of the profile.
+    pub brief: bool,
 }
 
 /// Creates the segment of a job of `npes` PEs: sparse shared memory without a name, gone with its last user.
@@ -59,6 +61,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.start_ticks.store(scale.now(), Relaxed);
     header.start_realtime.store(realtime_ns(), Relaxed);
     header.launcher_pid.store(std::process::id(), Relaxed);
+    header.brief.store(u32::from(job.brief), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);
     header.arguments.set(&job.arguments.join(" "));

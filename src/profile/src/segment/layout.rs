@@ -94,6 +94,8 @@ pub struct Header {
     pub launcher_pid: AtomicU32,
     /// Processes that had a loss in their trace to report: the first one speaks for all.
     pub trace_reported: AtomicU32,
+    /// Nonzero: short calls are counted by operation only.
+    pub brief: AtomicU32,
     /// Nonzero: the creator answers [`Self::flush_wanted`].
     pub flush_served: AtomicU32,
     /// Snapshots that PEs have asked for. A futex.

@@ -30,7 +30,7 @@ impl Segment {
         let fd = fd.try_clone_to_owned()?;
         let facts = Facts::read(fd.as_raw_fd())?;
         let mapping = Mapping::new(fd.as_raw_fd(), 0, segment_bytes(facts.local_pes), false)?;
-        let Facts { npes, first_pe, local_pes, scale } = facts;
+        let Facts { npes, first_pe, local_pes, scale, .. } = facts;
         Ok(Segment { mapping, fd, npes, first_pe, local_pes, scale })
     }
 
@@ -106,6 +106,7 @@ pub(crate) struct Facts {
     pub(crate) first_pe: u32,
     pub(crate) local_pes: u32,
     pub(crate) scale: Scale,
+    pub(crate) brief: bool,
 }
 
 impl Facts {
@@ -130,7 +131,7 @@ impl Facts {
         if ops != op::COUNT || hash != op::TABLE_HASH {
             let count = op::COUNT;
             return Err(invalid(format!(
-                "profile segment: made for another build ({ops} operations, this build has {count}): library and launcher differ"
+                "profile segment: made by another build, whose table of {ops} operations is not the one of {count} here: library and launcher differ"
             )));
         }
         let local_pes = header.local_pes.load(Relaxed);
@@ -143,7 +144,7 @@ impl Facts {
         let scale =
             Scale { source, mult: header.clock_mult.load(Relaxed), overhead: header.clock_overhead.load(Relaxed) };
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
-        Ok(Facts { npes, first_pe, local_pes, scale })
+        Ok(Facts { npes, first_pe, local_pes, scale, brief: header.brief.load(Relaxed) != 0 })
     }
 }
 
