@@ -43,6 +43,14 @@
  * Threshold: a sampled call at least this long stands for itself only (default 100000). */
 #define SHMEMX_PCONTROL_LONG 4105
 
+/* shmem_pcontrol(SHMEMX_PCONTROL_TRACE_ON)
+ * Trace each call from now on, where oshrun --trace or SHMEM_TRACE has given a directory. */
+#define SHMEMX_PCONTROL_TRACE_ON 4106
+
+/* shmem_pcontrol(SHMEMX_PCONTROL_TRACE_OFF)
+ * Trace no call from now on. */
+#define SHMEMX_PCONTROL_TRACE_OFF 4107
+
 /* Results */
 #define SHMEMX_SUCCESS 0
 #define SHMEMX_ERROR_ARGUMENT (-1)

@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::Fault;
 use pellucid_profile::recorder::{self, Flush};
+use pellucid_profile::trace;
 
 use crate::generated::constants::{
     SHMEMX_PCONTROL_DEFAULT as DEFAULT, SHMEMX_PCONTROL_FLUSH as FLUSH, SHMEMX_PCONTROL_LONG as LONG,
     SHMEMX_PCONTROL_MARKER as MARKER, SHMEMX_PCONTROL_OFF as OFF, SHMEMX_PCONTROL_REGION_BEGIN as REGION_BEGIN,
     SHMEMX_PCONTROL_REGION_END as REGION_END, SHMEMX_PCONTROL_SAMPLING as SAMPLING,
+    SHMEMX_PCONTROL_TRACE_OFF as TRACE_OFF, SHMEMX_PCONTROL_TRACE_ON as TRACE_ON,
 };
 
 /// Does what a level asks for. The C side has read the arguments that the level takes; the others are null and 0. Levels
@@ -25,22 +27,29 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
         // With the profile off, there is nothing to attach a name to.
         _ if recorder::level() <= 0 => {}
         REGION_BEGIN => match text(name) {
-            Some(name) if recorder::region_begin(&name) => {}
+            Some(name) if recorder::region_begin(&name) => trace::region_begin(&name),
             Some(name) => warn(format_args!("region {name:?} is not recorded: 63 names, 64 nested are kept")),
             None => warn(format_args!("a region needs a name")),
         },
         REGION_END => {
             let name = text(name);
-            if !recorder::region_end(name.as_deref()) {
-                let name = name.unwrap_or_default();
+            let ended = recorder::region_end(name.as_deref());
+            let name = name.unwrap_or_default();
+            if ended {
+                trace::region_end(&name);
+            } else {
                 warn(format_args!("the end of region {name:?} is ignored: it is not the innermost open one"));
             }
         }
         MARKER => match text(name) {
-            Some(name) if recorder::marker(&name, value) => {}
+            // A trace keeps whole numbers.
+            Some(name) if recorder::marker(&name, value) => trace::marker(&name, value.round() as i64),
             Some(name) => warn(format_args!("marker {name:?} is not recorded: 64 names are kept")),
             None => warn(format_args!("a marker needs a name")),
         },
+        TRACE_ON | TRACE_OFF => {
+            trace::set(level == TRACE_ON);
+        }
         SAMPLING => {
             let done = u64::try_from(number).is_ok_and(|every| recorder::set_sampling(Some(every), None));
             check(done, format_args!("sampling one in {number} calls is not possible"));

@@ -191,6 +191,13 @@ pub const LEVELS: &[Level] = &[
         call: "int nanoseconds",
         help: "Threshold: a sampled call at least this long stands for itself only (default 100000).",
     },
+    Level {
+        name: "SHMEMX_PCONTROL_TRACE_ON",
+        value: 4106,
+        call: "",
+        help: "Trace each call from now on, where oshrun --trace or SHMEM_TRACE has given a directory.",
+    },
+    Level { name: "SHMEMX_PCONTROL_TRACE_OFF", value: 4107, call: "", help: "Trace no call from now on." },
 ];
 
 /// `SHMEM_VENDOR_STRING`.

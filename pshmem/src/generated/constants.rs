@@ -95,3 +95,7 @@ pub const SHMEMX_PCONTROL_MARKER: c_int = 4103;
 pub const SHMEMX_PCONTROL_SAMPLING: c_int = 4104;
 /// Level of shmem_pcontrol: Threshold: a sampled call at least this long stands for itself only (default 100000).
 pub const SHMEMX_PCONTROL_LONG: c_int = 4105;
+/// Level of shmem_pcontrol: Trace each call from now on, where oshrun --trace or SHMEM_TRACE has given a directory.
+pub const SHMEMX_PCONTROL_TRACE_ON: c_int = 4106;
+/// Level of shmem_pcontrol: Trace no call from now on.
+pub const SHMEMX_PCONTROL_TRACE_OFF: c_int = 4107;

@@ -30,7 +30,7 @@ pub fn page(profile: &Profile, options: &Options, problems: &[String], symbols: 
     }
     out.push_str("</nav>\n<main>\n");
     for row in VIEWS {
-        let _ = write!(out, "<section id=\"{}\"><h2>{}</h2>\n", anchor(row.view), escape(row.title));
+        let _ = writeln!(out, "<section id=\"{}\"><h2>{}</h2>", anchor(row.view), escape(row.title));
         let grids = report::grids(row.view, profile, options, symbols);
         out.push_str(&chart::of(row.view, profile, &grids));
         for grid in &grids {
@@ -96,12 +96,12 @@ fn header(out: &mut String, profile: &Profile, problems: &[String]) {
 fn table(out: &mut String, grid: &Grid, has_title: bool) {
     if grid.rows.is_empty() {
         if !grid.empty.is_empty() {
-            let _ = write!(out, "<p class=\"empty\">{}.</p>\n", escape(grid.empty));
+            let _ = writeln!(out, "<p class=\"empty\">{}.</p>", escape(grid.empty));
         }
         return;
     }
     if has_title {
-        let _ = write!(out, "<h3>{}</h3>\n", escape(&grid.title));
+        let _ = writeln!(out, "<h3>{}</h3>", escape(&grid.title));
     }
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
     for column in &grid.columns {
@@ -131,7 +131,7 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
         let _ = write!(out, "<p class=\"note\">{left_out} more rows: oshprof report --csv has them all.</p>");
     }
     for note in &grid.notes {
-        let _ = write!(out, "<p class=\"note\">{}</p>\n", escape(note));
+        let _ = writeln!(out, "<p class=\"note\">{}</p>", escape(note));
     }
 }
 

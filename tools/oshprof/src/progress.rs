@@ -41,7 +41,7 @@ impl Drop for Bar {
 }
 
 fn line(what: &str, done: usize, all: usize) -> String {
-    let filled = if all == 0 { WIDTH } else { (done.min(all) * WIDTH) / all };
+    let filled = (done.min(all) * WIDTH).checked_div(all).unwrap_or(WIDTH);
     format!("\r{what} [{}{}] {done}/{all}", "#".repeat(filled), " ".repeat(WIDTH - filled))
 }
 
