@@ -1,7 +1,7 @@
 //! The job's profile segment: made before the PEs start, read when one dies and when all have ended.
 #![allow(unsafe_code)]
 
-use crate::options::{Choice, Options};
+use crate::options::{Options, Profile as Choice};
 use crate::pes::Pe;
 use crate::results::Kept;
 use crate::sys::process::Ended;
