@@ -2,8 +2,8 @@
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
 //! byte, `ARM[op]`, and jumps to the routine, to the probe around it, or to the gate that stacked tools and callbacks stand
-//! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it leaves the return
-//! address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
+//! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it can leave the
+//! return address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
 //! `pshmem_X` is strong and tests `PARM[op]`: set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
@@ -43,6 +43,8 @@ macro_rules! enter {
             ".hidden {armed}",
             "cmp byte ptr [rip + {armed} + {op}], 1",
             "jb {imp}",
+            "je {probe}",
+            "cmp byte ptr [rip + {armed} + {op}], 2",
             "je 2f",
             // r10 and r11 belong to nobody between a call and its target.
             "mov r11d, {op} + {shifted}",
@@ -77,8 +79,9 @@ macro_rules! enter {
             "ldrb w16, [x16]",
             "cbnz w16, 2f",
             "b {imp}",
-            "2: cmp w16, #1",
-            "b.ne 3f",
+            "2: cmp w16, #2",
+            "b.hi 3f",
+            "b.lo {probe}",
             // Where the call comes from, for the probe.
             "mrs x17, tpidr_el0",
             "adrp x16, :gottprel:pellucid_profile_thread",

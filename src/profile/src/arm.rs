@@ -1,7 +1,7 @@
 //! The flag bytes that each entry point tests before it does anything else.
 //!
-//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] to the probe around it,
-//! [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
+//! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the probe
+//! around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
 //!
 //! `PARM` is in use where the process has a foreign strong `shmem_X`, a profiling tool that was linked in or preloaded. Such
 //! a tool goes on to `pshmem_X`, or to the `shmem_X` that `dlsym(RTLD_NEXT)` gives it: both entries are armed, a call
@@ -9,14 +9,16 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
-use crate::op::COUNT;
+use crate::op::{COUNT, OPS, Timing};
 
 /// Calls go to the routine.
 pub const OFF: u8 = 0;
 /// Calls are recorded.
 pub const PROBE: u8 = 1;
+/// Calls are recorded, with the place they come from.
+pub const SITE: u8 = 2;
 /// Calls go the longer way, which records them where the profile is on.
-pub const GATE: u8 = 2;
+pub const GATE: u8 = 3;
 
 /// What becomes of calls that arrive through `shmem_X`.
 pub static ARM: [AtomicU8; COUNT] = [const { AtomicU8::new(OFF) }; COUNT];
@@ -37,6 +39,19 @@ pub enum Guest {
 static FOREIGN: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
 static GUESTS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 static LEVEL: AtomicI32 = AtomicI32::new(0);
+static BRIEF: AtomicBool = AtomicBool::new(false);
+
+/// Whether short calls are counted by operation only, which leaves them twice as fast: nobody asked for a profile to be
+/// kept. In force from the next change of the level on.
+pub fn set_brief(brief: bool) {
+    BRIEF.store(brief, SeqCst);
+}
+
+/// See [`set_brief`].
+#[inline(always)]
+pub fn is_brief() -> bool {
+    BRIEF.load(Relaxed)
+}
 
 /// Tells whether `shmem_X` of this operation is defined by someone else.
 pub fn set_foreign(op: u16, foreign: bool) {
@@ -78,7 +93,8 @@ pub fn set_level(level: i32) {
 fn wanted(op: usize) -> (u8, u8) {
     let flag = match (GUESTS[op].load(SeqCst), LEVEL.load(SeqCst) > 0) {
         (0, false) => OFF,
-        (0, true) => PROBE,
+        (0, true) if is_brief() && OPS[op].timing != Timing::Timed => PROBE,
+        (0, true) => SITE,
         _ => GATE,
     };
     (flag, if FOREIGN[op].load(SeqCst) { flag } else { OFF })
@@ -113,7 +129,7 @@ mod tests {
             assert_eq!(level(), on);
             for op in 0..COUNT {
                 let armed = (ARM[op].load(Relaxed), PARM[op].load(Relaxed));
-                assert_eq!(armed, if op == usize::from(foreign) { (1, 1) } else { (1, 0) });
+                assert_eq!(armed, if op == usize::from(foreign) { (SITE, SITE) } else { (SITE, OFF) });
             }
         }
         for off in [0, -1, i32::MIN] {
@@ -121,6 +137,18 @@ mod tests {
             assert!(ARM.iter().chain(&PARM).all(|flag| flag.load(Relaxed) == 0));
         }
         set_foreign(foreign, false);
+    }
+
+    #[test]
+    fn a_brief_profile_leaves_the_call_sites_of_short_calls_out() {
+        let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        set_brief(true);
+        set_level(1);
+        for (op, flag) in OPS.iter().zip(&ARM) {
+            assert_eq!(flag.load(Relaxed), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name);
+        }
+        set_brief(false);
+        set_level(0);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     head.attach_ticks.store(facts.scale.now(), Relaxed);
     head.state.store(PE_ATTACHED, Relaxed);
     claim::forget();
-    super::extra::set_brief(facts.brief);
+    arm::set_brief(facts.brief);
     super::modules::note(region);
     super::control::serve(fd)?;
     claim::publish(region, pe, npes, first_local_pe, local_pes, facts.scale);

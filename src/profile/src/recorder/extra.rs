@@ -1,27 +1,20 @@
 //! Recording by peer, by call site, by team, by context, and from issue to completion.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::hot::{self, bump};
 use super::tls;
+use crate::arm;
 use crate::op::{NONBLOCKING, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::segment::extra::{
     CONTEXTS, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key, site_index,
 };
 use crate::segment::layout::Slot;
 
-/// Nobody asked for a profile to be kept: short calls are counted by operation only, which leaves them twice as fast.
-static BRIEF: AtomicBool = AtomicBool::new(false);
-
-/// Whether short calls are counted by call site and peer, from now on.
-pub(super) fn set_brief(brief: bool) {
-    BRIEF.store(brief, Relaxed);
-}
-
-/// As [`note`], for a call of nanoseconds: left out where the recording is brief.
+/// As [`note`], for a put, get or routine of nanoseconds: left out where the profile is brief.
 #[inline(always)]
 pub(super) fn note_short(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
-    if BRIEF.load(Relaxed) { SITE_OVERFLOW as u32 } else { note(slot, op, peer, bytes) }
+    if arm::is_brief() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, bytes) }
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.

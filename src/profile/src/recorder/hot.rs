@@ -60,7 +60,7 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
                 let site = extra::note_short(slot, op, peer, bytes);
                 enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
             } else {
-                let site = extra::note(slot, op, peer, bytes);
+                let site = extra::note_short(slot, op, peer, bytes);
                 enter_timed(slot, op, peer, addr, bytes, site)
             }
         }
