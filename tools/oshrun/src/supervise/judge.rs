@@ -7,6 +7,7 @@ use crate::signals;
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_profile::live::{PeNow, Waits};
+use pellucid_profile::segment::Phase;
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
@@ -41,8 +42,9 @@ impl Supervisor {
             self.output.say(&text);
         }
         if place.state == PeState::Finalized {
-            // Nobody waits for it any more: the others may finish.
+            // Nobody should wait for it any more: the others may finish.
             self.verdict.status.get_or_insert(status);
+            self.verdict.lost.get_or_insert((pe, Instant::now()));
         } else {
             self.end(status);
         }
@@ -74,7 +76,13 @@ impl Supervisor {
         }
         let inside = |other: &u32| {
             let slot = self.job.pe(*other);
-            (slot.state() == PeState::Initialized || self.starting(*other)) && !process::is_held(slot.pid())
+            let inside = match slot.state() {
+                PeState::Initialized => true,
+                // Tools communicate from exit handlers.
+                PeState::Finalized => self.place(*other).threads.iter().any(|op| op.phase == Phase::Inside),
+                _ => self.starting(*other),
+            };
+            inside && !process::is_held(slot.pid())
         };
         let waiting: Vec<u32> = self.pes.running().filter(inside).collect();
         if waiting.is_empty() {
