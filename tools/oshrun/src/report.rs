@@ -129,7 +129,6 @@ mod tests {
             op: u16::MAX,
             phase,
             peer: Some(3),
-            site: None,
             addr: Some(0x1000),
             bytes: Some(64),
             start_ns: Some(0),
