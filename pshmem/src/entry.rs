@@ -39,8 +39,9 @@ macro_rules! enter {
     ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
-            // Reached without a detour in a shared library too.
+            // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
             ".hidden {armed}",
+            ".hidden {gate}",
             "cmp byte ptr [rip + {armed} + {op}], 1",
             "jb {imp}",
             "je {probe}",
@@ -71,8 +72,9 @@ macro_rules! enter {
     ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
         core::arch::naked_asm!(
             $head,
-            // Reached without a detour in a shared library too.
+            // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
             ".hidden {armed}",
+            ".hidden {gate}",
             // x16 and x17 belong to nobody between a call and its target.
             "adrp x16, {armed} + {op}",
             "add x16, x16, :lo12:{armed} + {op}",
