@@ -144,8 +144,8 @@ pub const COMPLETES: u8 = 16;
 /// Bit of [`TRAITS`]: all PEs of a team call it together.
 pub const TOGETHER: u8 = 32;
 
-/// What the recorder needs to know of an operation beyond its timing. A constant for a given operation.
-pub static TRAITS: [u8; MAX_OPS] = {
+/// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is folded away.
+pub const TRAITS: [u8; MAX_OPS] = {
     let mut traits = [0_u8; MAX_OPS];
     let mut id = 0;
     while id < COUNT {

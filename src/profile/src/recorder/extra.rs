@@ -20,6 +20,7 @@ pub(super) fn note_short(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
 /// Counts a call by call site and by peer. Returns the row of the call site.
 #[inline(always)]
 pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
+    let traits = traits(op);
     let key = key(tls::site(), op, slot.head.region_key.load(Relaxed));
     let first = site_index(key);
     let at = if slot.extra.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
@@ -28,15 +29,15 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
     if bytes != 0 {
         bump(&site.bytes, bytes as u64);
     }
-    if traits(op) & TRANSFER != 0 && peer >= 0 {
+    if traits & TRANSFER != 0 && peer >= 0 {
         let first = peer as usize & (PEERS - 1);
         let tag = peer as u64 + 1;
         let row = if slot.extra.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
-        let kind = &slot.extra.peers[row].kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        let kind = &slot.extra.peers[row].kinds[usize::from(traits >> TRANSFER_SHIFT & 3) % TRANSFERS];
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
     }
-    if traits(op) & NONBLOCKING != 0 {
+    if traits & NONBLOCKING != 0 {
         issue(slot, bytes);
     }
     at as u32
