@@ -54,7 +54,8 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
     for name in &plan.unset {
         eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
     }
-    let job = Job::create(options.pes).map_err(|error| Failure::needs("make the job's shared memory", error))?;
+    let job = Job::create(0..options.pes, options.pes)
+        .map_err(|error| Failure::needs("make the job's shared memory", error))?;
     let profile = match options.profile {
         Choice::Off => None,
         _ => Some(Profile::create(options).map_err(|error| Failure::needs("make the profile segment", error))?),

@@ -41,6 +41,8 @@ pub enum Cause {
     Os { what: &'static str, error: i32 },
     /// Start-up found something that it cannot work with.
     Startup(String),
+    /// The network failed; says on the way to whom.
+    Network(String),
 }
 
 impl fmt::Display for Cause {
@@ -92,7 +94,7 @@ impl fmt::Display for Cause {
             Self::Os { what, error } => {
                 write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error))
             }
-            Self::Startup(text) => f.write_str(text),
+            Self::Startup(text) | Self::Network(text) => f.write_str(text),
         }
     }
 }

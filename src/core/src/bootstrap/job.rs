@@ -1,17 +1,20 @@
-//! The job's memory file: a header, one slot a PE, and behind them what the PEs lay out together ([`crate::memory`]).
+//! The job's memory file on one host: a header, one slot for each PE of the host, and behind them what the PEs lay out together
+//! ([`crate::memory`]).
 //!
-//! The launcher creates it and reads from it how PEs end; the PEs meet in it.
+//! The launcher creates it (or, under another's launcher, the first PE of the host) and reads from it how PEs end; the PEs
+//! meet in it.
 #![allow(unsafe_code)]
 
 use crate::base::{Cause, Fault};
 use crate::os::{cpu, futex, mmap, wait};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Bytes of one PE's slot.
 const SLOT: usize = 512;
 
@@ -19,6 +22,10 @@ const SLOT: usize = 512;
 struct Header {
     magic: u64,
     version: u32,
+    /// Slots, for PEs `first` to `first + local - 1`.
+    local: u32,
+    first: u32,
+    /// PEs of the whole job.
     npes: u32,
     /// CPUs that the launcher may use.
     cpus: u32,
@@ -80,6 +87,8 @@ pub struct ExitRequest {
 pub struct Job {
     fd: OwnedFd,
     base: *mut u8,
+    first: u32,
+    local: u32,
     npes: u32,
 }
 
@@ -89,14 +98,15 @@ unsafe impl Send for Job {}
 unsafe impl Sync for Job {}
 
 impl Job {
-    /// A new job of `npes` PEs, as the launcher makes it.
-    pub fn create(npes: u32) -> std::io::Result<Self> {
-        Self::new(npes).map_err(std::io::Error::other)
+    /// A new job file for the PEs `pes` of a job of `npes`, as the launcher makes it.
+    pub fn create(pes: Range<u32>, npes: u32) -> std::io::Result<Self> {
+        Self::new(pes, npes).map_err(std::io::Error::other)
     }
 
-    pub(crate) fn new(npes: u32) -> Result<Self, Fault> {
+    pub(crate) fn new(pes: Range<u32>, npes: u32) -> Result<Self, Fault> {
+        let (first, local) = (pes.start, pes.end - pes.start);
         let fd = mmap::memfd(c"pellucid-job")?;
-        let len = control_bytes(npes);
+        let len = control_bytes(local);
         mmap::grow(fd.as_raw_fd(), len)?;
         let base = mmap::shared(fd.as_raw_fd(), 0, len, None)?;
         // SAFETY: the mapping is a page at least, zeroed, and known to no one else yet.
@@ -104,10 +114,12 @@ impl Job {
             let header = base.cast::<Header>();
             (*header).magic = MAGIC;
             (*header).version = VERSION;
+            (*header).local = local;
+            (*header).first = first;
             (*header).npes = npes;
             (*header).cpus = cpu::count(&cpu::affinity());
         }
-        Ok(Self { fd, base, npes })
+        Ok(Self { fd, base, first, local, npes })
     }
 
     /// The job file that a launcher handed to this process.
@@ -125,20 +137,20 @@ impl Job {
         }
         let page = mmap::shared(fd.as_raw_fd(), 0, mmap::PAGE, None)?;
         // SAFETY: the first page of the file exists (size checked above) and is mapped.
-        let (magic, version, npes) = unsafe {
+        let (magic, version, first, local, npes) = unsafe {
             let header = page.cast::<Header>();
-            ((*header).magic, (*header).version, (*header).npes)
+            ((*header).magic, (*header).version, (*header).first, (*header).local, (*header).npes)
         };
         // SAFETY: the page was mapped above and is not used any more.
         unsafe { libc::munmap(page.cast(), mmap::PAGE) };
         if magic != MAGIC {
             return Err(wrong("has another format"));
         }
-        if version != VERSION || npes == 0 || (stat.st_size as usize) < control_bytes(npes) {
+        if version != VERSION || local == 0 || (stat.st_size as usize) < control_bytes(local) {
             return Err(wrong(&format!("has layout version {version}, expected {VERSION}")));
         }
-        let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(npes), None)?;
-        Ok(Self { fd, base, npes })
+        let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local), None)?;
+        Ok(Self { fd, base, first, local, npes })
     }
 
     /// The file, to be inherited by PEs.
@@ -146,9 +158,14 @@ impl Job {
         self.fd.as_raw_fd()
     }
 
-    /// PEs of the job.
+    /// PEs of the job, on all hosts.
     pub fn npes(&self) -> u32 {
         self.npes
+    }
+
+    /// PEs of this host.
+    pub fn pes(&self) -> Range<u32> {
+        self.first..self.first + self.local
     }
 
     /// CPUs that the launcher had for the job.
@@ -158,7 +175,7 @@ impl Job {
 
     /// Bytes of header and slots: where the PEs' own layout begins.
     pub(crate) fn control_bytes(&self) -> usize {
-        control_bytes(self.npes)
+        control_bytes(self.local)
     }
 
     fn header(&self) -> &Header {
@@ -166,11 +183,11 @@ impl Job {
         unsafe { &*self.base.cast() }
     }
 
-    /// One PE's slot. Panics where `pe` is not below [`Self::npes`].
+    /// The slot of a PE of this host. Panics where `pe` is none of [`Self::pes`].
     pub fn pe(&self, pe: u32) -> Pe<'_> {
-        assert!(pe < self.npes);
-        // SAFETY: slots lie behind the header page, npes of them; all fields are atomic.
-        Pe(unsafe { &*self.base.add(mmap::PAGE + pe as usize * SLOT).cast() })
+        assert!(self.pes().contains(&pe));
+        // SAFETY: slots lie behind the header page, one for each PE of the host; all fields are atomic.
+        Pe(unsafe { &*self.base.add(mmap::PAGE + (pe - self.first) as usize * SLOT).cast() })
     }
 
     /// The first request of a PE that the job should end.
@@ -200,11 +217,11 @@ impl Job {
         header.exit_kind.store(kind, Ordering::Release);
     }
 
-    /// Waits until every PE of the job has called this as often as the caller.
+    /// Waits until every PE of the host has called this as often as the caller.
     pub(crate) fn meet(&self) {
         let header = self.header();
         let round = header.rounds.load(Ordering::Acquire);
-        if header.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.npes {
+        if header.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.local {
             header.arrived.store(0, Ordering::Relaxed);
             header.rounds.store(round.wrapping_add(1), Ordering::Release);
             futex::wake_all(&header.rounds);
@@ -223,8 +240,8 @@ impl Job {
     }
 }
 
-fn control_bytes(npes: u32) -> usize {
-    mmap::round_up(mmap::PAGE + npes as usize * SLOT, mmap::PAGE)
+fn control_bytes(local: u32) -> usize {
+    mmap::round_up(mmap::PAGE + local as usize * SLOT, mmap::PAGE)
 }
 
 /// What a PE tells the others and the launcher.
@@ -289,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_first_exit_request_wins() {
-        let job = Job::create(3).unwrap();
+        let job = Job::create(0..3, 3).unwrap();
         assert_eq!(job.exit_request(), None);
         let first = ExitRequest { pe: 2, status: 9, kind: ExitKind::GlobalExit };
         job.request_exit(first);
@@ -308,7 +325,7 @@ mod tests {
 
     #[test]
     fn all_meet() {
-        let job = std::sync::Arc::new(Job::create(3).unwrap());
+        let job = std::sync::Arc::new(Job::create(0..3, 3).unwrap());
         let count = std::sync::Arc::new(AtomicU32::new(0));
         let threads: Vec<_> = (0..3)
             .map(|_| {

@@ -28,7 +28,7 @@ const NPES: &str = "PELLUCID_NPES";
 /// Takes the variables out of the environment: a program that this one starts is no PE of the job.
 pub fn find() -> Result<Launch, Fault> {
     if std::env::var_os(JOB).is_none() {
-        return Ok(Launch { job: Job::new(1)?, profile: None, pe: 0, launched: false });
+        return Ok(Launch { job: Job::new(0..1, 1)?, profile: None, pe: 0, launched: false });
     }
     let fd = number(JOB)?;
     let job_fd = mmap::inherited(fd).ok_or_else(|| {
@@ -40,10 +40,11 @@ pub fn find() -> Result<Launch, Fault> {
     let job = Job::open(job_fd)?;
     let pe = number(PE)? as u32;
     let npes = number(NPES)? as u32;
-    if pe >= npes || npes != job.npes() {
+    if !job.pes().contains(&pe) || npes != job.npes() {
         return Err(Fault::from(Cause::Startup(format!(
-            "{PE}={pe} and {NPES}={npes} do not fit a job of {} PEs",
-            job.npes()
+            "{PE}={pe} and {NPES}={npes} do not fit a job of {} PEs with {:?} on this host",
+            job.npes(),
+            job.pes()
         ))));
     }
     if let Err(other) = job.pe(pe).claim(process::id()) {

@@ -1,6 +1,7 @@
-//! How a PE learns who it is and meets the others of its host.
+//! How a PE learns who it is and meets the others.
 
 pub mod job;
 mod launch;
+pub mod wireup;
 
 pub use launch::{Launch, find};

@@ -28,7 +28,7 @@ pub struct Segments {
     pub heap_len: usize,
     /// This PE's `.data`/`.bss` pages, where they are symmetric.
     pub data: Option<Range>,
-    /// Address of PE 0's internal area; the others follow at [`INTERNAL`] bytes.
+    /// Address of the internal area of the host's first PE; the others follow at [`INTERNAL`] bytes.
     pub internal: *mut u8,
     /// Whether there are more PEs than cores.
     pub crowded: bool,
@@ -37,7 +37,8 @@ pub struct Segments {
 }
 
 struct Layout {
-    npes: usize,
+    /// PEs of this host; a PE's index is its place among them.
+    pes: usize,
     control: usize,
     heap: usize,
     data: usize,
@@ -48,25 +49,24 @@ impl Layout {
         mmap::round_up(self.control, ALIGN) + pe * INTERNAL
     }
     fn heap(&self, pe: usize) -> usize {
-        self.internal(self.npes) + pe * mmap::round_up(self.heap, ALIGN)
+        self.internal(self.pes) + pe * mmap::round_up(self.heap, ALIGN)
     }
     fn data(&self, pe: usize) -> usize {
-        self.heap(self.npes) + pe * mmap::round_up(self.data, ALIGN)
+        self.heap(self.pes) + pe * mmap::round_up(self.data, ALIGN)
     }
     fn total(&self) -> usize {
-        self.data(self.npes)
+        self.data(self.pes)
     }
 }
 
 /// Meets the other PEs and maps everybody's segments. Collective over the job.
 pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> Result<Segments, Fault> {
-    let npes = job.npes() as usize;
     let mut notes = Vec::new();
     let mut data = if symmetric_data { elf::writable_data() } else { None };
     let data_len = data.map_or(0, |r| r.end - r.start);
     job.pe(pe).publish(heap_len as u64, data_len as u64, &cpu::affinity());
     job.meet();
-    for other in 0..job.npes() {
+    for other in job.pes() {
         let theirs = job.pe(other).heap();
         if theirs != heap_len as u64 {
             return Err(Fault::from(Cause::Startup(format!(
@@ -82,10 +82,10 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
             data = None;
         }
     }
-    let layout = Layout { npes, control: job.control_bytes(), heap: heap_len, data: data_len };
+    let layout = Layout { pes: job.pes().len(), control: job.control_bytes(), heap: heap_len, data: data_len };
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
-    let mine = pe as usize;
+    let mine = (pe - job.pes().start) as usize;
     let heap = mmap::shared(job.fd(), layout.heap(mine), heap_len.max(mmap::PAGE), Some(HEAP_AT))?;
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
@@ -93,7 +93,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     if let Some(range) = data {
         share_data(job, layout.data(mine), range)?;
     }
-    let peers = (0..npes)
+    let peers = (0..job.pes().len())
         .map(|other| {
             if other == mine {
                 return Peer { heap: 0, data: 0 };
@@ -138,12 +138,12 @@ impl Segments {
 /// More PEs than cores that they may run on between them.
 fn crowded(job: &Job) -> bool {
     let mut union = [0u64; cpu::MASK_WORDS];
-    for pe in 0..job.npes() {
+    for pe in job.pes() {
         for (all, one) in union.iter_mut().zip(job.pe(pe).affinity()) {
             *all |= one;
         }
     }
-    job.npes() > cpu::count(&union).min(job.cpus().max(1))
+    job.pes().len() as u32 > cpu::count(&union).min(job.cpus().max(1))
 }
 
 /// Moves the executable's data pages into the job file and maps that over them.

@@ -1,3 +1,4 @@
-//! How bytes reach another PE. A PE pair on one host uses [`shm`].
+//! How data reaches another PE.
 
+pub mod far;
 pub mod shm;

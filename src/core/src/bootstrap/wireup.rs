@@ -1,0 +1,43 @@
+//! How the processes of a job that spans hosts find each other, before they have anything but their launcher.
+//!
+//! Each PE publishes a few small values ("cards"), all PEs meet once, and from then on a PE reads the cards of those peers
+//! that it really talks to.
+
+use crate::base::Fault;
+use std::ops::Range;
+
+/// A launcher's key-value space.
+pub trait Wireup: Send + Sync {
+    /// The launcher's protocol: `oshrun`, `pmix`, `pmi2`, `pmi1`.
+    fn name(&self) -> &'static str;
+
+    /// This PE's number.
+    fn pe(&self) -> u32;
+
+    /// PEs of the job.
+    fn npes(&self) -> u32;
+
+    /// PEs of this host, this one among them, as far as they are numbered consecutively.
+    fn local(&self) -> Range<u32>;
+
+    /// First PEs of all hosts in ascending order, where the launcher says so without asking every PE. Hosts as in
+    /// [`Self::local`].
+    fn hosts(&self) -> Option<Vec<u32>> {
+        None
+    }
+
+    /// Makes a value (at most 400 bytes) readable for all after the next [`Self::fence`].
+    fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault>;
+
+    /// Waits until every PE of the job has called this as often.
+    fn fence(&self) -> Result<(), Fault>;
+
+    /// What a PE published before a fence; from any thread, at any time until the process ends.
+    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault>;
+
+    /// Asks the launcher to end the job everywhere.
+    fn abort(&self, status: i32, message: &str);
+
+    /// Tells the launcher that this PE is about to end in good order.
+    fn finish(&self) {}
+}
