@@ -9,10 +9,10 @@ use super::gather::from_me;
 use super::kernel::Kernel;
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
 use crate::base::{Cause, Fault};
+use crate::context::order;
 use crate::os::wait;
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
-use crate::transport::shm::order;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The three numbers and the work array that every call gives.
@@ -123,7 +123,7 @@ impl Set<'_> {
 /// Completes all stores and waits for the set.
 pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
     w.map.ready()?;
-    order::quiet();
+    order::quiet_default(&w.map)?;
     sync(w, set)
 }
 

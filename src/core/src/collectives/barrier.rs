@@ -3,8 +3,8 @@
 use super::agree::agree;
 use super::post::Kind;
 use crate::base::Fault;
+use crate::context::order;
 use crate::team::{Handle, Members, Present, Team, World};
-use crate::transport::shm::order;
 
 /// Completes all stores of this PE and waits for all PEs to arrive.
 #[inline]
@@ -17,7 +17,7 @@ pub fn barrier_all(w: &World) -> Result<(), Fault> {
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
     agree(w, &w.world, kind, &[])?;
-    order::quiet();
+    order::quiet_default(&w.map)?;
     sync(w, &w.world);
     Ok(())
 }

@@ -1,37 +1,31 @@
 //! Atomic memory operations (Section 9.7), blocking and nonblocking.
 //!
-//! All atomics of a job on one host go through the CPU, so those of different PEs and contexts exclude each other.
+//! All atomics of a job on one word exclude each other, since they go through one domain: the CPU of the word's host, which
+//! PEs of other hosts reach by active messages; or, with `SHMEM_ATOMICS=nic`, the network card, for all PEs.
 #![allow(unsafe_code)]
 
-use super::Ctx;
-use crate::base::{Cause, Fault};
+use super::{Ctx, far};
+use crate::base::Fault;
 use crate::memory::Map;
+use crate::transport::far::{AmoOp, When};
 pub use crate::transport::shm::amo::{Amo, AmoInt};
-
-/// The word of a PE that an operation works on.
-#[inline(always)]
-pub(super) fn target<T>(m: &Map, ctx: Ctx, arg: &'static str, addr: *const T, pe: i32) -> Result<*mut T, Fault> {
-    let at = m.remote(arg, addr, size_of::<T>(), ctx.world_pe(pe)?)?;
-    if at.is_aligned() { Ok(at) } else { Err(misaligned(arg, addr)) }
-}
-
-#[cold]
-fn misaligned<T>(arg: &'static str, addr: *const T) -> Fault {
-    Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() })
-}
 
 /// Reads a value.
 #[inline(always)]
 pub fn fetch<T: Amo>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    let at = target(m, ctx, "source", source, pe)?;
-    // SAFETY: `target` gives a mapped, aligned address; so in every function here.
-    Ok(unsafe { T::load(at) })
+    let pe = ctx.world_pe(pe)?;
+    match m.mapped_atomic(source, pe) {
+        // SAFETY: mapped and aligned; so in every function here.
+        Some(at) => Ok(unsafe { T::load(at) }),
+        None => far::fetch(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2]),
+    }
 }
 
 /// Writes a value.
 #[inline(always)]
 pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    let at = target(m, ctx, "dest", dest, pe)?;
+    let pe = ctx.world_pe(pe)?;
+    let Some(at) = m.mapped_atomic(dest, pe) else { return far::update(m, ctx, "dest", dest, pe, AmoOp::Set, value) };
     // SAFETY: see fetch.
     unsafe { T::store(at, value) };
     Ok(())
@@ -40,17 +34,23 @@ pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result
 /// Writes a value and gives the one before.
 #[inline(always)]
 pub fn swap<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
-    let at = target(m, ctx, "dest", dest, pe)?;
-    // SAFETY: see fetch.
-    Ok(unsafe { T::swap(at, value) })
+    let pe = ctx.world_pe(pe)?;
+    match m.mapped_atomic(dest, pe) {
+        // SAFETY: see fetch.
+        Some(at) => Ok(unsafe { T::swap(at, value) }),
+        None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0]),
+    }
 }
 
 /// Writes `value` where `cond` stands; gives what stood there.
 #[inline(always)]
 pub fn compare_swap<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, cond: T, value: T, pe: i32) -> Result<T, Fault> {
-    let at = target(m, ctx, "dest", dest, pe)?;
-    // SAFETY: see fetch.
-    Ok(unsafe { T::compare_swap(at, cond, value) })
+    let pe = ctx.world_pe(pe)?;
+    match m.mapped_atomic(dest, pe) {
+        // SAFETY: see fetch.
+        Some(at) => Ok(unsafe { T::compare_swap(at, cond, value) }),
+        None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, [value.bits(), cond.bits()]),
+    }
 }
 
 /// Adds one and gives the value before.
@@ -66,30 +66,45 @@ pub fn inc<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, pe: i32) -> Result<(), Fa
 }
 
 macro_rules! combine {
-    ($($what:literal, $fetch:ident, $plain:ident, $op:ident;)*) => { $(
+    ($($what:literal, $fetch:ident, $plain:ident, $nbi:ident, $op:ident, $far:ident;)*) => { $(
         #[doc = concat!($what, " and gives the value before.")]
         #[inline(always)]
         pub fn $fetch<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
-            let at = target(m, ctx, "dest", dest, pe)?;
-            // SAFETY: see fetch.
-            Ok(unsafe { T::$op(at, value) })
+            let pe = ctx.world_pe(pe)?;
+            match m.mapped_atomic(dest, pe) {
+                // SAFETY: see fetch.
+                Some(at) => Ok(unsafe { T::$op(at, value) }),
+                None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::$far, [value.bits(), 0]),
+            }
         }
         #[doc = concat!($what, ".")]
         #[inline(always)]
         pub fn $plain<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-            let at = target(m, ctx, "dest", dest, pe)?;
+            let pe = ctx.world_pe(pe)?;
+            let Some(at) = m.mapped_atomic(dest, pe) else {
+                return far::update(m, ctx, "dest", dest, pe, AmoOp::$far, value);
+            };
             // SAFETY: see fetch.
             let _ = unsafe { T::$op(at, value) };
             Ok(())
+        }
+        #[doc = concat!("Nonblocking [`", stringify!($fetch), "`].")]
+        #[inline(always)]
+        pub fn $nbi<T: AmoInt>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
+            let world_pe = ctx.world_pe(pe)?;
+            if m.mapped_atomic(dest, world_pe).is_none() {
+                return far::fetch_into(m, ctx, "dest", dest, world_pe, AmoOp::$far, [value.bits(), 0], result, When::Quiet);
+            }
+            deliver(result, $fetch(m, ctx, dest, value, pe)?)
         }
     )* };
 }
 
 combine! {
-    "Adds", fetch_add, add, add;
-    "Ands", fetch_and, and, and;
-    "Ors", fetch_or, or, or;
-    "Exclusive-ors", fetch_xor, xor, xor;
+    "Adds", fetch_add, add, fetch_add_nbi, add, Add;
+    "Ands", fetch_and, and, fetch_and_nbi, and, And;
+    "Ors", fetch_or, or, fetch_or_nbi, or, Or;
+    "Exclusive-ors", fetch_xor, xor, fetch_xor_nbi, xor, Xor;
 }
 
 /// Stores the result of a nonblocking fetch: on shared memory it is there at once.
@@ -106,13 +121,23 @@ fn deliver<T>(fetch: *mut T, value: T) -> Result<(), Fault> {
 /// Nonblocking [`fetch`].
 #[inline(always)]
 pub fn fetch_nbi<T: Amo>(m: &Map, ctx: Ctx, result: *mut T, source: *const T, pe: i32) -> Result<(), Fault> {
-    deliver(result, fetch(m, ctx, source, pe)?)
+    let pe = ctx.world_pe(pe)?;
+    match m.mapped_atomic(source, pe) {
+        // SAFETY: see fetch.
+        Some(at) => deliver(result, unsafe { T::load(at) }),
+        None => far::fetch_into(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2], result, When::Quiet),
+    }
 }
 
 /// Nonblocking [`swap`].
 #[inline(always)]
 pub fn swap_nbi<T: Amo>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    deliver(result, swap(m, ctx, dest, value, pe)?)
+    let pe = ctx.world_pe(pe)?;
+    match m.mapped_atomic(dest, pe) {
+        // SAFETY: see fetch.
+        Some(at) => deliver(result, unsafe { T::swap(at, value) }),
+        None => far::fetch_into(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0], result, When::Quiet),
+    }
 }
 
 /// Nonblocking [`compare_swap`].
@@ -126,28 +151,17 @@ pub fn compare_swap_nbi<T: AmoInt>(
     value: T,
     pe: i32,
 ) -> Result<(), Fault> {
-    deliver(result, compare_swap(m, ctx, dest, cond, value, pe)?)
+    let pe = ctx.world_pe(pe)?;
+    let values = [value.bits(), cond.bits()];
+    match m.mapped_atomic(dest, pe) {
+        // SAFETY: see fetch.
+        Some(at) => deliver(result, unsafe { T::compare_swap(at, cond, value) }),
+        None => far::fetch_into(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, values, result, When::Quiet),
+    }
 }
 
 /// Nonblocking [`fetch_inc`].
 #[inline(always)]
 pub fn fetch_inc_nbi<T: AmoInt>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, pe: i32) -> Result<(), Fault> {
-    deliver(result, fetch_inc(m, ctx, dest, pe)?)
-}
-
-macro_rules! nonblocking {
-    ($($nbi:ident, $blocking:ident;)*) => { $(
-        #[doc = concat!("Nonblocking [`", stringify!($blocking), "`].")]
-        #[inline(always)]
-        pub fn $nbi<T: AmoInt>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-            deliver(result, $blocking(m, ctx, dest, value, pe)?)
-        }
-    )* };
-}
-
-nonblocking! {
-    fetch_add_nbi, fetch_add;
-    fetch_and_nbi, fetch_and;
-    fetch_or_nbi, fetch_or;
-    fetch_xor_nbi, fetch_xor;
+    fetch_add_nbi(m, ctx, result, dest, T::ONE, pe)
 }

@@ -1,10 +1,12 @@
 //! Context handles (Section 9.5).
 //!
-//! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options.
+//! On shared memory every operation is complete at once, so a context carries no queue: it is a team and its options. In a job
+//! with other hosts it has a channel of its own.
 
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::transport::far::{Channel, Far};
 
 /// Contexts that can live at a time.
 const CONTEXTS: usize = 16384;
@@ -26,6 +28,18 @@ pub struct Context {
     options: i64,
     /// The team's handle.
     team: usize,
+    /// Where there are other hosts: how they are reached, and what is completed with this context.
+    far: Option<(&'static dyn Far, Channel)>,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        if let Some((far, channel)) = self.far {
+            // A channel that fails says so to whoever uses the peer next.
+            let _ = far.quiet(channel);
+            far.close(channel);
+        }
+    }
 }
 
 impl Ctx {
@@ -36,8 +50,12 @@ impl Ctx {
 
     /// A new context for PEs `start + stride * i` of the world, 0 <= i < `size`. `team`: the handle it is to report.
     /// `None` where too many live.
-    pub fn create(start: i32, stride: i32, size: i32, options: i64, team: usize) -> Option<Self> {
-        SLAB.insert(Context { start, stride, size, options, team }).map(Self)
+    pub fn create(m: &Map, (start, stride, size): (i32, i32, i32), options: i64, team: usize) -> Option<Self> {
+        let far = match m.far {
+            Some(far) => Some((far, far.open()?)),
+            None => None,
+        };
+        SLAB.insert(Context { start, stride, size, options, team, far }).map(Self)
     }
 
     /// Ends a context that a program created. Ending an invalid one does nothing (Section 9.5.3).
@@ -68,6 +86,14 @@ impl Ctx {
     #[inline(always)]
     pub fn world_pe(self, pe: i32) -> Result<i32, Fault> {
         if self == Self::DEFAULT { Ok(pe) } else { self.translate(pe) }
+    }
+
+    /// What is completed with this context.
+    pub(super) fn channel(self) -> Result<Channel, Fault> {
+        if self == Self::DEFAULT {
+            return Ok(Channel::DEFAULT);
+        }
+        Ok(self.context()?.far.map_or(Channel::DEFAULT, |(_, channel)| channel))
     }
 
     #[inline(never)]

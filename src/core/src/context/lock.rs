@@ -5,11 +5,11 @@
 //! from.
 #![allow(unsafe_code)]
 
+use super::{Ctx, amo};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::wait;
-use crate::transport::shm::order;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One ticket drawn.
@@ -49,41 +49,94 @@ impl<W: Word> Ticket<'_, W> {
     }
 }
 
-fn lock(m: &Map, lock: *mut i64) -> Result<Ticket<'static, AtomicU64>, Fault> {
-    let at = m.remote("lock", lock, size_of::<i64>(), 0)?;
-    if !at.is_aligned() {
+/// The lock where this CPU's atomics may work on it; `None` where PE 0 is on another host.
+fn lock(m: &Map, lock: *mut i64) -> Result<Option<Ticket<'static, AtomicU64>>, Fault> {
+    if let Some(at) = m.mapped_atomic(lock, 0) {
+        // SAFETY: the variable is mapped and aligned, and a lock is accessed by these routines only (Section 9.13.1).
+        return Ok(Some(Ticket(unsafe { AtomicU64::from_ptr(at.cast()) })));
+    }
+    if !lock.is_aligned() && m.contains(lock as usize, size_of::<i64>()) {
         return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() }));
     }
-    // SAFETY: the variable is mapped and aligned, and a lock is accessed by these routines only (Section 9.13.1).
-    Ok(Ticket(unsafe { AtomicU64::from_ptr(at.cast()) }))
+    m.beyond("lock", lock, size_of::<i64>(), 0).map(|_| None)
 }
 
 /// `shmem_set_lock`: waits for the lock and takes it.
 pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
-    wait::until(m.crowded, lock(m, addr)?.draw());
+    match lock(m, addr)? {
+        Some(lock) => wait::until(m.crowded, lock.draw()),
+        None => Distant { m, addr: addr.cast() }.set()?,
+    }
     Ok(())
 }
 
 /// `shmem_clear_lock`: completes this PE's stores, then releases the lock.
 pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
-    // On x86 the locked addition that releases completes them.
-    if cfg!(not(target_arch = "x86_64")) {
-        order::quiet();
+    // On x86 the locked addition that releases completes what went through memory.
+    if m.far.is_some() || cfg!(not(target_arch = "x86_64")) {
+        super::order::quiet_default(m)?;
     }
-    lock.release()
+    let released = match lock {
+        Some(lock) => lock.release(),
+        None => Distant { m, addr: addr.cast() }.release()?,
+    };
+    released
         .map_err(|now| Fault::from(Cause::BadValue { arg: "*lock", value: now as i64, expected: "a lock that is set" }))
 }
 
 /// `shmem_test_lock`: 0 where it took the lock, 1 where another has it.
 pub fn test(m: &Map, addr: *mut i64) -> Result<i32, Fault> {
-    if lock(m, addr)?.take() {
+    let taken = match lock(m, addr)? {
+        Some(lock) => lock.take(),
+        None => Distant { m, addr: addr.cast() }.take()?,
+    };
+    if taken {
         return Ok(0);
     }
     if m.crowded {
         crate::os::cpu::yield_now();
     }
     Ok(1)
+}
+
+/// A lock on another host, by the same steps as [`Ticket`]: each of them an atomic operation over the network.
+struct Distant<'m> {
+    m: &'m Map,
+    addr: *mut u64,
+}
+
+impl Distant<'_> {
+    fn look(&self) -> Result<u64, Fault> {
+        amo::fetch(self.m, Ctx::DEFAULT, self.addr, 0)
+    }
+
+    fn set(&self) -> Result<(), Fault> {
+        let mine = (amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, DRAW, 0)? >> 32) as u32;
+        let mut backoff = wait::Backoff::new(true);
+        while self.look()? as u32 != mine {
+            backoff.turn();
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Result<bool, Fault> {
+        let now = self.look()?;
+        if now as u32 != (now >> 32) as u32 {
+            return Ok(false);
+        }
+        Ok(amo::compare_swap(self.m, Ctx::DEFAULT, self.addr, now, now.wrapping_add(DRAW), 0)? == now)
+    }
+
+    fn release(&self) -> Result<Result<(), u64>, Fault> {
+        let now = self.look()?;
+        if now as u32 == (now >> 32) as u32 {
+            return Ok(Err(now));
+        }
+        let step = if now as u32 == u32::MAX { 1u64.wrapping_sub(DRAW) } else { 1 };
+        amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, step, 0)?;
+        Ok(Ok(()))
+    }
 }
 
 #[cfg(test)]

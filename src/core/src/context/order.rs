@@ -1,51 +1,75 @@
 //! Memory ordering (Section 9.12).
 //!
-//! On shared memory the operations of all contexts are the same stores, so ordering one context orders them all.
+//! On shared memory the operations of all contexts are the same stores, so ordering one context orders them all. Over a
+//! network each context has a channel.
 #![allow(unsafe_code)]
 
 use super::Ctx;
 use crate::base::Fault;
 use crate::memory::Map;
+use crate::transport::far::Channel;
 use crate::transport::shm::order;
 
-/// A live context, the default one, or an invalid one, for which there is nothing to do.
+/// Whether there is something to do: not for an invalid context. A context that does not live is a fault.
 #[inline(always)]
-fn check(m: &Map, ctx: Ctx) -> Result<(), Fault> {
+fn check(m: &Map, ctx: Ctx) -> Result<bool, Fault> {
     m.ready()?;
-    if ctx == Ctx::DEFAULT || ctx == Ctx::INVALID { Ok(()) } else { ctx.context().map(drop) }
+    match ctx {
+        Ctx::DEFAULT => Ok(true),
+        Ctx::INVALID => Ok(false),
+        _ => ctx.context().map(|_| true),
+    }
 }
 
 /// Orders earlier operations to each PE before later ones.
 #[inline(always)]
 pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
-    check(m, ctx)?;
+    let live = check(m, ctx)?;
     order::fence();
-    Ok(())
+    match m.far {
+        Some(far) if live => far.fence(ctx.channel()?),
+        _ => Ok(()),
+    }
 }
 
 /// Completes all earlier operations.
 #[inline(always)]
 pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
-    check(m, ctx)?;
+    let live = check(m, ctx)?;
     order::quiet();
-    Ok(())
+    match m.far {
+        Some(far) if live => far.quiet(ctx.channel()?),
+        _ => Ok(()),
+    }
+}
+
+/// Completes all earlier operations of the default context, for routines that do so on the way.
+#[inline(always)]
+pub fn quiet_default(m: &Map) -> Result<(), Fault> {
+    order::quiet();
+    match m.far {
+        Some(far) => far.quiet(Channel::DEFAULT),
+        None => Ok(()),
+    }
 }
 
 /// Completes all earlier operations to some PEs, numbered in the context's team.
 #[inline(always)]
 pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Result<(), Fault> {
-    check(m, ctx)?;
-    if ctx == Ctx::INVALID {
+    if !check(m, ctx)? {
         return Ok(());
     }
     if npes > 0 && target_pes.is_null() {
         return Err(super::rma::null("target_pes", super::bytes::<i32>(npes)));
     }
+    // SAFETY: the caller vouches for npes entries.
+    let target = |i| ctx.world_pe(unsafe { *target_pes.add(i) });
     for i in 0..npes {
-        // SAFETY: the caller vouches for npes entries.
-        let pe = ctx.world_pe(unsafe { *target_pes.add(i) })?;
-        m.check_pe("target_pes", pe)?;
+        m.check_pe("target_pes", target(i)?)?;
     }
     order::quiet();
-    Ok(())
+    match m.far {
+        Some(far) => far.quiet_pes(ctx.channel()?, &mut (0..npes).filter_map(|i| target(i).ok())),
+        None => Ok(()),
+    }
 }

@@ -3,19 +3,51 @@
 //! On shared memory the nonblocking forms are complete when they return, which the specification allows.
 #![allow(unsafe_code)]
 
-use super::Ctx;
+use super::{Ctx, far};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::transport::far::When;
 use crate::transport::shm::copy::copy;
 
 /// Copies `bytes` bytes from here to `dest` on a PE.
 #[inline(always)]
 pub fn put(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    put_when(m, ctx, dest, source, bytes, pe, When::Return)
+}
+
+/// Copies `bytes` bytes from `source` on a PE to here.
+#[inline(always)]
+pub fn get(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    get_when(m, ctx, dest, source, bytes, pe, When::Return)
+}
+
+/// Nonblocking [`put`]: complete after the next quiet at the latest.
+#[inline(always)]
+pub fn put_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    put_when(m, ctx, dest, source, bytes, pe, When::Quiet)
+}
+
+/// Nonblocking [`get`]: complete after the next quiet at the latest.
+#[inline(always)]
+pub fn get_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+    get_when(m, ctx, dest, source, bytes, pe, When::Quiet)
+}
+
+#[inline(always)]
+fn put_when(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    when: When,
+) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
     if bytes == 0 {
         return m.check_pe("pe", pe);
     }
-    let to = m.remote("dest", dest, bytes, pe)?;
+    let Some(to) = m.mapped(dest, bytes, pe) else { return far::put(m, ctx, dest, source, bytes, pe, when) };
     if source.is_null() {
         return Err(null("source", bytes));
     }
@@ -24,14 +56,21 @@ pub fn put(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe
     Ok(())
 }
 
-/// Copies `bytes` bytes from `source` on a PE to here.
 #[inline(always)]
-pub fn get(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
+fn get_when(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    when: When,
+) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
     if bytes == 0 {
         return m.check_pe("pe", pe);
     }
-    let from = m.remote("source", source, bytes, pe)?;
+    let Some(from) = m.mapped(source, bytes, pe) else { return far::get(m, ctx, dest, source, bytes, pe, when) };
     if dest.is_null() {
         return Err(null("dest", bytes));
     }
@@ -40,22 +79,11 @@ pub fn get(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe
     Ok(())
 }
 
-/// Nonblocking [`put`]: complete after the next quiet at the latest.
-#[inline(always)]
-pub fn put_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    put(m, ctx, dest, source, bytes, pe)
-}
-
-/// Nonblocking [`get`]: complete after the next quiet at the latest.
-#[inline(always)]
-pub fn get_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    get(m, ctx, dest, source, bytes, pe)
-}
-
 /// Writes one element on a PE.
 #[inline(always)]
 pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    let to = m.remote("dest", dest, size_of::<T>(), ctx.world_pe(pe)?)?;
+    let pe = ctx.world_pe(pe)?;
+    let Some(to) = m.mapped(dest, size_of::<T>(), pe) else { return far::p(m, ctx, dest, value, pe) };
     // SAFETY: mapped for the size of T; users may give any alignment.
     unsafe { to.write_unaligned(value) };
     Ok(())
@@ -64,7 +92,8 @@ pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<
 /// Reads one element from a PE.
 #[inline(always)]
 pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    let from = m.remote("source", source, size_of::<T>(), ctx.world_pe(pe)?)?;
+    let pe = ctx.world_pe(pe)?;
+    let Some(from) = m.mapped(source, size_of::<T>(), pe) else { return far::g(m, ctx, source, pe) };
     // SAFETY: as in p.
     Ok(unsafe { from.read_unaligned() })
 }

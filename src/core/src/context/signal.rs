@@ -1,10 +1,11 @@
 //! Signals (Section 9.8).
 #![allow(unsafe_code)]
 
-use super::amo::{self, Amo, AmoInt};
-use super::{Ctx, rma, wait};
+use super::amo::{Amo, AmoInt};
+use super::{Ctx, far, rma, wait};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::transport::far::{AmoOp, SignalOp, When};
 use crate::transport::shm::order;
 
 /// `SHMEM_SIGNAL_SET`.
@@ -26,32 +27,7 @@ pub fn put_signal(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    // The signal is checked before any data moves.
-    let at = target(m, ctx, sig_addr, pe)?;
-    if sig_op != SET && sig_op != ADD {
-        return Err(Fault::from(Cause::BadValue {
-            arg: "sig_op",
-            value: sig_op.into(),
-            expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
-        }));
-    }
-    rma::put(m, ctx, dest, source, bytes, pe)?;
-    order::fence();
-    // SAFETY: `target` gives a mapped, aligned address; so below.
-    unsafe {
-        if sig_op == SET {
-            u64::store(at, signal);
-        } else {
-            u64::add(at, signal);
-        }
-    }
-    Ok(())
-}
-
-/// A PE's instance of a signal.
-#[inline(always)]
-fn target(m: &Map, ctx: Ctx, sig_addr: *const u64, pe: i32) -> Result<*mut u64, Fault> {
-    amo::target(m, ctx, "sig_addr", sig_addr, pe)
+    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, When::Return)
 }
 
 /// Nonblocking [`put_signal`].
@@ -68,30 +44,81 @@ pub fn put_signal_nbi(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    put_signal(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe)
+    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, When::Quiet)
+}
+
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+fn put_when(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    sig_addr: *mut u64,
+    signal: u64,
+    sig_op: i32,
+    pe: i32,
+    when: When,
+) -> Result<(), Fault> {
+    if sig_op != SET && sig_op != ADD {
+        return Err(Fault::from(Cause::BadValue {
+            arg: "sig_op",
+            value: sig_op.into(),
+            expected: "SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD",
+        }));
+    }
+    let world_pe = ctx.world_pe(pe)?;
+    // The signal is checked before any data moves.
+    let Some(at) = m.mapped_atomic(sig_addr, world_pe) else {
+        let op = if sig_op == SET { SignalOp::Set } else { SignalOp::Add };
+        return far::put_signal(m, ctx, dest, source, bytes, sig_addr, signal, op, world_pe, when);
+    };
+    rma::put(m, ctx, dest, source, bytes, pe)?;
+    order::fence();
+    // SAFETY: mapped and aligned; so below.
+    unsafe {
+        if sig_op == SET {
+            u64::store(at, signal);
+        } else {
+            u64::add(at, signal);
+        }
+    }
+    Ok(())
 }
 
 /// Adds to a signal on a PE.
 #[inline(always)]
 pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
+    let pe = ctx.world_pe(pe)?;
+    let Some(at) = m.mapped_atomic(sig_addr, pe) else {
+        return far::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Add, signal);
+    };
     // SAFETY: see put_signal.
-    unsafe { u64::add(target(m, ctx, sig_addr, pe)?, signal) };
+    unsafe { u64::add(at, signal) };
     Ok(())
 }
 
 /// Sets a signal on a PE.
 #[inline(always)]
 pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
+    let pe = ctx.world_pe(pe)?;
+    let Some(at) = m.mapped_atomic(sig_addr, pe) else {
+        return far::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Set, signal);
+    };
     // SAFETY: see put_signal.
-    unsafe { u64::store(target(m, ctx, sig_addr, pe)?, signal) };
+    unsafe { u64::store(at, signal) };
     Ok(())
 }
 
 /// Reads a signal of this PE.
 #[inline(always)]
 pub fn fetch(m: &Map, sig_addr: *const u64) -> Result<u64, Fault> {
+    let Some(at) = m.mapped_atomic(sig_addr, m.me) else {
+        return far::fetch(m, Ctx::DEFAULT, "sig_addr", sig_addr, m.me, AmoOp::Fetch, [0; 2]);
+    };
     // SAFETY: see put_signal.
-    Ok(unsafe { u64::load(target(m, Ctx::DEFAULT, sig_addr, m.me)?) })
+    Ok(unsafe { u64::load(at) })
 }
 
 /// Waits on a signal of this PE and gives its value.

@@ -5,6 +5,7 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::transport::far::{COPIED, When};
 use crate::transport::shm::strided;
 
 /// The range that a strided object covers: elements before its address, and bytes in all.
@@ -17,20 +18,33 @@ fn extent<T>(stride: isize, block: usize, count: usize) -> (usize, usize) {
     (if stride < 0 { reach } else { 0 }, bytes)
 }
 
-/// Translates the address of a strided object, checking the whole range it covers.
-#[inline(always)]
-fn remote<T>(
-    m: &Map,
-    arg: &'static str,
+/// A strided object of a PE.
+struct Object<T> {
     addr: *const T,
     stride: isize,
     block: usize,
     count: usize,
-    pe: i32,
-) -> Result<*mut T, Fault> {
-    let (before, bytes) = extent::<T>(stride, block, count);
-    let first = addr.wrapping_sub(before);
-    Ok(m.remote(arg, first, bytes, pe)?.wrapping_add(before))
+}
+
+impl<T> Object<T> {
+    /// Its first address and all that it covers, in bytes, and the elements before its address.
+    fn range(&self) -> (*const T, usize, usize) {
+        let (before, bytes) = extent::<T>(self.stride, self.block, self.count);
+        (self.addr.wrapping_sub(before), bytes, before)
+    }
+
+    /// Its address where it is mapped, all of it.
+    #[inline(always)]
+    fn mapped(&self, m: &Map, pe: i32) -> Option<*mut T> {
+        let (first, bytes, before) = self.range();
+        Some(m.mapped(first, bytes, pe)?.wrapping_add(before))
+    }
+
+    /// Checks all of it on the way to another host.
+    fn beyond(&self, m: &Map, arg: &'static str, pe: i32) -> Result<(), Fault> {
+        let (first, bytes, _) = self.range();
+        m.beyond(arg, first, bytes, pe).map(drop)
+    }
 }
 
 /// Copies `nelems` elements, `sst` apart here and `dst` apart on the PE.
@@ -50,7 +64,10 @@ pub fn iput<T: Copy>(
     if nelems == 0 {
         return m.check_pe("pe", pe);
     }
-    let to = remote(m, "dest", dest, dst, 1, nelems, pe)?;
+    let there = Object { addr: dest.cast_const(), stride: dst, block: 1, count: nelems };
+    let Some(to) = there.mapped(m, pe) else {
+        return far_put(m, ctx, &there, source, sst, pe);
+    };
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(nelems)));
     }
@@ -76,7 +93,10 @@ pub fn iget<T: Copy>(
     if nelems == 0 {
         return m.check_pe("pe", pe);
     }
-    let from = remote(m, "source", source, sst, 1, nelems, pe)?;
+    let there = Object { addr: source, stride: sst, block: 1, count: nelems };
+    let Some(from) = there.mapped(m, pe) else {
+        return far_get(m, ctx, dest, dst, &there, pe);
+    };
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(nelems)));
     }
@@ -104,7 +124,10 @@ pub fn ibput<T: Copy>(
         return m.check_pe("pe", pe);
     }
     check_strides(dst, sst, bsize)?;
-    let to = remote(m, "dest", dest, dst, bsize, nblocks, pe)?;
+    let there = Object { addr: dest.cast_const(), stride: dst, block: bsize, count: nblocks };
+    let Some(to) = there.mapped(m, pe) else {
+        return far_put(m, ctx, &there, source, sst, pe);
+    };
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(bsize.saturating_mul(nblocks))));
     }
@@ -132,13 +155,59 @@ pub fn ibget<T: Copy>(
         return m.check_pe("pe", pe);
     }
     check_strides(dst, sst, bsize)?;
-    let from = remote(m, "source", source, sst, bsize, nblocks, pe)?;
+    let there = Object { addr: source, stride: sst, block: bsize, count: nblocks };
+    let Some(from) = there.mapped(m, pe) else {
+        return far_get(m, ctx, dest, dst, &there, pe);
+    };
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(bsize.saturating_mul(nblocks))));
     }
-    // SAFETY: as in ibput, the other way round.
+    // SAFETY: as in iput, the other way round.
     unsafe { strided::blocks(dest, from, dst, sst, bsize, nblocks) };
     Ok(())
+}
+
+/// Block by block over the network.
+#[cold]
+#[inline(never)]
+fn far_put<T: Copy>(m: &Map, ctx: Ctx, there: &Object<T>, source: *const T, step: isize, pe: i32) -> Result<(), Fault> {
+    there.beyond(m, "dest", pe)?;
+    if source.is_null() {
+        return Err(null("source", super::bytes::<T>(there.block.saturating_mul(there.count))));
+    }
+    let bytes = there.block * size_of::<T>();
+    // A small block is copied at once, and several travel together.
+    let when = if bytes <= COPIED { When::Quiet } else { When::Return };
+    for i in 0..there.count as isize {
+        let from = source.wrapping_offset(i.wrapping_mul(step));
+        let to = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
+        let (far, place) = m.beyond("dest", to, bytes, pe)?;
+        // SAFETY: the caller of the routine vouches for the source.
+        unsafe { far.put(ctx.channel()?, place, from.cast(), bytes, when)? };
+    }
+    Ok(())
+}
+
+/// As [`far_put`], the other way round: all blocks are under way together.
+#[cold]
+#[inline(never)]
+fn far_get<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, step: isize, there: &Object<T>, pe: i32) -> Result<(), Fault> {
+    there.beyond(m, "source", pe)?;
+    if dest.is_null() {
+        return Err(null("dest", super::bytes::<T>(there.block.saturating_mul(there.count))));
+    }
+    let bytes = there.block * size_of::<T>();
+    let channel = ctx.channel()?;
+    let mut way = None;
+    for i in 0..there.count as isize {
+        let from = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
+        let to = dest.wrapping_offset(i.wrapping_mul(step));
+        let (far, place) = m.beyond("source", from, bytes, pe)?;
+        // SAFETY: the caller of the routine vouches for the destination; it is complete before this returns.
+        unsafe { far.get(channel, to.cast(), place, bytes, When::Quiet)? };
+        way = Some(far);
+    }
+    way.map_or(Ok(()), |far| far.quiet_pes(channel, &mut std::iter::once(pe)))
 }
 
 fn check_strides(dst: isize, sst: isize, bsize: usize) -> Result<(), Fault> {

@@ -6,7 +6,7 @@
 
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::os::{cpu, wait::Backoff};
+use crate::os::{cpu, wait, wait::Backoff};
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The comparison operators, `SHMEM_CMP_*`.
@@ -129,11 +129,16 @@ pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, F
     Ok(i32::from(after_test(m, holds)))
 }
 
-/// A program that polls on a crowded host must let the PE run that it polls for.
+/// A program that polls must let that move on which it polls for: the network, or on a crowded host another PE.
 #[inline(always)]
 fn after_test(m: &Map, holds: bool) -> bool {
-    if !holds && m.crowded {
-        cpu::yield_now();
+    if !holds {
+        if m.far.is_some() {
+            wait::assist();
+        }
+        if m.crowded {
+            cpu::yield_now();
+        }
     }
     holds
 }
@@ -239,7 +244,7 @@ impl<T: Word> Set<T> {
         if self.is_empty() {
             return usize::MAX;
         }
-        crate::os::wait::until(m.crowded, || self.any())
+        wait::until(m.crowded, || self.any())
     }
 
     fn wait_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {
@@ -247,7 +252,7 @@ impl<T: Word> Set<T> {
             return Ok(0);
         }
         self.room(indices)?;
-        Ok(crate::os::wait::until(m.crowded, || Some(self.some(indices)).filter(|n| *n > 0)))
+        Ok(wait::until(m.crowded, || Some(self.some(indices)).filter(|n| *n > 0)))
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {

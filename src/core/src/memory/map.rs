@@ -4,6 +4,7 @@
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
 use crate::base::{Cause, Fault};
+use crate::transport::far::{Far, Place, Segment};
 
 /// Distance from an address of this PE to the same object of a peer, by segment.
 #[derive(Debug, Clone, Copy)]
@@ -35,12 +36,16 @@ pub struct Map {
     pub me: i32,
     /// PEs of the job; 0 while the library is not initialized.
     pub npes: i32,
+    /// As [`Self::local_pes`], for atomics: 0 where the network card does all of them.
+    pub atomic_pes: u32,
     /// One entry for each PE of this host.
     pub peers: *const Peer,
     /// Whether there are more PEs than cores on this host.
     pub crowded: bool,
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
     pub check: bool,
+    /// What reaches PEs of other hosts, in a job that has any.
+    pub far: Option<&'static dyn Far>,
 }
 
 impl Map {
@@ -54,31 +59,79 @@ impl Map {
         local_pes: 0,
         me: 0,
         npes: 0,
+        atomic_pes: 0,
         peers: std::ptr::null(),
         crowded: false,
         check: false,
+        far: None,
     };
 
-    /// The address on PE `pe` of the object of `bytes` bytes at `addr` here.
-    ///
-    /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
+    /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host, and where
+    /// there is no such PE or object: [`Self::beyond`] tells.
+    #[inline(always)]
+    pub fn mapped<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
+        self.within(self.local_pes, addr, bytes, pe)
+    }
+
+    /// As [`Self::mapped`], for a word that this CPU's atomics may work on.
+    #[inline(always)]
+    pub fn mapped_atomic<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
+        self.within(self.atomic_pes, addr, size_of::<T>(), pe).filter(|at| at.is_aligned())
+    }
+
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn remote<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
+    fn within<T>(&self, pes: u32, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
         let index = pe.wrapping_sub(self.first_pe) as u32;
-        if index < self.local_pes {
-            // SAFETY: `peers` has `local_pes` entries.
+        if index < pes {
+            // SAFETY: `peers` has `local_pes` entries, and `pes` is not more.
             let peer = unsafe { &*self.peers.add(index as usize) };
             let in_heap = (addr as usize).wrapping_sub(self.heap_base);
             if in_heap < self.heap_len && bytes <= self.heap_len - in_heap {
-                return Ok(addr.wrapping_byte_offset(peer.heap).cast_mut());
+                return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
             }
             let in_data = (addr as usize).wrapping_sub(self.data_base);
             if in_data < self.data_len && bytes <= self.data_len - in_data {
-                return Ok(addr.wrapping_byte_offset(peer.data).cast_mut());
+                return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
             }
         }
-        Err(self.explain(arg, addr as usize, bytes, pe))
+        None
+    }
+
+    /// As [`Self::mapped`], where the PE is known to be on this host.
+    ///
+    /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
+    #[inline(always)]
+    pub fn remote<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
+        self.mapped(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr as usize, bytes, pe))
+    }
+
+    /// The way to an object of a PE, over the network: for what [`Self::mapped`] did not find.
+    ///
+    /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
+    #[cold]
+    pub fn beyond<T>(
+        &self,
+        arg: &'static str,
+        addr: *const T,
+        bytes: usize,
+        pe: i32,
+    ) -> Result<(&'static dyn Far, Place), Fault> {
+        match (self.far, self.place(addr as usize, bytes)) {
+            (Some(far), Some((segment, offset))) if (pe as u32) < self.npes as u32 => {
+                Ok((far, Place { pe, segment, offset }))
+            }
+            _ => Err(self.explain(arg, addr as usize, bytes, pe)),
+        }
+    }
+
+    /// Segment and offset of `bytes` bytes at `addr`.
+    fn place(&self, addr: usize, bytes: usize) -> Option<(Segment, usize)> {
+        [(Segment::Heap, self.heap_base, self.heap_len), (Segment::Data, self.data_base, self.data_len)]
+            .into_iter()
+            .map(|(segment, base, len)| (segment, addr.wrapping_sub(base), len))
+            .find(|(_, offset, len)| offset < len && bytes <= len - offset)
+            .map(|(segment, offset, _)| (segment, offset))
     }
 
     /// Checks that an object of this PE is symmetric, without translating it.
@@ -136,6 +189,11 @@ impl Map {
         {
             let offset = addr.wrapping_sub(base);
             if offset < len {
+                if bytes <= len - offset {
+                    return Fault::from(Cause::Network(format!(
+                        "PE {pe} is on another host: it shares no memory with this one"
+                    )));
+                }
                 return Fault::from(Cause::PastEnd { arg, addr, bytes, room: len - offset, segment });
             }
         }

@@ -8,8 +8,9 @@ use super::fork_copy;
 use super::map::{Map, Peer};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
-use crate::os::elf::{self, Range};
+use crate::os::elf;
 use crate::os::{cpu, mmap, pagemap};
+use std::ops::Range;
 
 /// Where the heap is asked for: free in ordinary processes and under AddressSanitizer.
 const HEAP_AT: usize = 0x2a00_0000_0000;
@@ -20,6 +21,8 @@ pub const INTERNAL: usize = 8 << 20;
 
 /// The mapped segments.
 pub struct Segments {
+    /// The host's first PE.
+    first: u32,
     /// One entry a PE of the host.
     pub peers: Vec<Peer>,
     /// First address of this PE's heap.
@@ -27,7 +30,7 @@ pub struct Segments {
     /// Bytes of a heap.
     pub heap_len: usize,
     /// This PE's `.data`/`.bss` pages, where they are symmetric.
-    pub data: Option<Range>,
+    pub data: Option<elf::Range>,
     /// Address of the internal area of the host's first PE; the others follow at [`INTERNAL`] bytes.
     pub internal: *mut u8,
     /// Whether there are more PEs than cores.
@@ -106,6 +109,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         })
         .collect();
     Ok(Segments {
+        first: job.pes().start,
         peers,
         heap_base: heap as usize,
         heap_len,
@@ -117,20 +121,24 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
 }
 
 impl Segments {
-    /// The translation map for a job that is all on this host. The segments must outlive it.
-    pub fn map(&self, pe: u32, check: bool) -> Map {
+    /// The translation map of PE `pe`, for a job of which `pes` are on this host and reached through their memory. The segments
+    /// must outlive it.
+    pub fn map(&self, pe: u32, pes: Range<u32>, npes: u32, check: bool) -> Map {
+        let skipped = pes.start - self.first;
         Map {
             heap_base: self.heap_base,
             heap_len: self.heap_len,
             data_base: self.data.map_or(0, |r| r.start),
             data_len: self.data.map_or(0, |r| r.end - r.start),
-            first_pe: 0,
-            local_pes: self.peers.len() as u32,
+            first_pe: pes.start as i32,
+            local_pes: pes.len() as u32,
             me: pe as i32,
-            npes: self.peers.len() as i32,
-            peers: self.peers.as_ptr(),
+            npes: npes as i32,
+            atomic_pes: pes.len() as u32,
+            peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
             crowded: self.crowded,
             check,
+            far: None,
         }
     }
 }
@@ -151,7 +159,7 @@ fn crowded(job: &Job) -> bool {
 /// Between the first copy and the mapping nothing may write to static objects. In a static executable those of the C library
 /// are among them: so no allocation in between.
 #[allow(unsafe_code)]
-fn share_data(job: &Job, offset: usize, range: Range) -> Result<(), Fault> {
+fn share_data(job: &Job, offset: usize, range: elf::Range) -> Result<(), Fault> {
     let zero_len = range.end - range.zero_from;
     let touched = pagemap::touched(range.zero_from, zero_len);
     let copy = |from: usize, len: usize| mmap::copy_to_file(job.fd(), offset + (from - range.start), from, len);

@@ -1,6 +1,7 @@
 //! How a PE waits for memory to change: spin briefly, then yield, then sleep.
 
 use super::cpu;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
 /// Spins before the first yield where every PE has a core: about the time of a few cache-line transfers.
@@ -11,6 +12,30 @@ const YIELDS: u32 = 64;
 const PATIENCE: Duration = Duration::from_millis(20);
 const FIRST_NAP: Duration = Duration::from_micros(50);
 const LONGEST_NAP: Duration = Duration::from_millis(1);
+
+/// As [`SPINS`], where each turn looks at the network, too.
+const SPINS_WITH_HOOK: u32 = 100;
+
+/// What waiters do at every turn: a `fn()`, or null.
+static HOOK: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Has every waiter call this at each turn: whoever waits for the network moves it on.
+pub fn set_hook(hook: fn()) {
+    HOOK.store(hook as *mut (), Ordering::Release);
+}
+
+/// Calls the hook, where there is one.
+#[inline]
+#[allow(unsafe_code)]
+pub fn assist() -> bool {
+    let hook = HOOK.load(Ordering::Acquire);
+    if hook.is_null() {
+        return false;
+    }
+    // SAFETY: only `set_hook` stores here, and what it stores is a `fn()`.
+    unsafe { std::mem::transmute::<*mut (), fn()>(hook)() };
+    true
+}
 
 /// The state of one wait.
 pub struct Backoff {
@@ -31,6 +56,9 @@ impl Backoff {
     #[inline]
     pub fn turn(&mut self) {
         self.turns += 1;
+        if assist() {
+            self.spins = self.spins.min(SPINS_WITH_HOOK);
+        }
         if self.turns <= self.spins {
             std::hint::spin_loop();
         } else {

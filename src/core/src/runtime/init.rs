@@ -7,7 +7,7 @@ use crate::base::{Fault, env};
 use crate::bootstrap::{self, job::PeState};
 use crate::collectives;
 use crate::memory::heap::Heap;
-use crate::memory::segments;
+use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
 use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
@@ -105,10 +105,12 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
         }
     }
     let npes = job.npes() as i32;
-    let (me, internal) = (pe as i32, segments.internal.cast_const());
+    let me = pe as i32;
+    // Areas are found by world number.
+    let internal = segments.internal.wrapping_sub(job.pes().start as usize * INTERNAL).cast_const();
     let range = (0, 1, npes);
     let world = World {
-        map: segments.map(pe, check),
+        map: segments.map(pe, job.pes(), job.npes(), check),
         world: Team::new(internal, 0, range, me, Config::default()),
         shared: Team::new(internal, 1, range, me, Config::default()),
         internal,

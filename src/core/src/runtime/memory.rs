@@ -3,12 +3,12 @@
 use super::{map, process, world};
 use crate::base::{Cause, Fault};
 use crate::collectives::sync_unchecked;
+use crate::context::order;
 use crate::memory::Map;
 use crate::memory::allocator::GRANULE;
 use crate::memory::heap::Heap;
 use crate::team::agree::{Arg, agree, place};
 use crate::team::post::Kind;
-use crate::transport::shm::order;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,7 +51,7 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
 
 /// The barrier of a call that was compared with the other PEs' already.
 fn done() -> Result<(), Fault> {
-    order::quiet();
+    order::quiet_default(map())?;
     sync_unchecked(world());
     Ok(())
 }
@@ -148,7 +148,7 @@ pub fn free(ptr: *mut c_void) -> Result<(), Fault> {
 /// Where this PE can reach `addr` of another by load and store; null where it cannot.
 pub fn ptr(m: &Map, addr: *const c_void, pe: i32) -> Result<*mut c_void, Fault> {
     m.check_pe("pe", pe)?;
-    Ok(m.remote("dest", addr, 1, pe).unwrap_or(null_mut()))
+    Ok(m.mapped(addr, 1, pe).map_or(null_mut(), <*mut c_void>::cast))
 }
 
 /// 1 where a PE can be reached, else 0.

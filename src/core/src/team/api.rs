@@ -60,7 +60,7 @@ pub fn team_ptr(w: &World, team: Handle, dest: *const c_void, pe: i32) -> Result
     if pe as u32 >= team.size as u32 {
         return Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: team.size.into() }));
     }
-    Ok(w.map.remote("dest", dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
+    Ok(w.map.mapped(dest, 1, team.world(pe)).unwrap_or(std::ptr::null_mut()))
 }
 
 /// Makes a context on a team. Gives 0; nonzero, and `SHMEM_CTX_INVALID`, for an invalid team or too many contexts.
@@ -70,7 +70,7 @@ pub fn create_ctx(w: &World, team: Handle, options: i64, ctx: *mut Ctx) -> Resul
         return Err(Fault::from(Cause::Null { arg: "ctx", bytes: size_of::<Ctx>() }));
     }
     let (value, status) = match w.team(team)? {
-        Some(t) if options & !7 == 0 => context_of(t, team, options).map_or((Ctx::INVALID, -1), |ctx| (ctx, 0)),
+        Some(t) if options & !7 == 0 => context_of(&w.map, t, team, options).map_or((Ctx::INVALID, -1), |ctx| (ctx, 0)),
         _ => (Ctx::INVALID, -1),
     };
     // SAFETY: not null; the caller vouches for a handle there.

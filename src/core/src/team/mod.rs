@@ -161,7 +161,7 @@ pub struct World {
     pub world: Team,
     /// `SHMEM_TEAM_SHARED`: its own team, though all PEs of this host are in it.
     pub shared: Team,
-    /// PE 0's internal area; the others' follow.
+    /// Where the internal area of world PE 0 lies or, where it is on another host, would lie; the others' follow.
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Choice,
@@ -225,8 +225,8 @@ pub(crate) fn forget_all(w: &World) {
 }
 
 /// Context creation on a team: numbers are the team's.
-pub(crate) fn context_of(team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
-    let ctx = Ctx::create(team.start, team.stride, team.size, options, handle.0)?;
+pub(crate) fn context_of(m: &Map, team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
+    let ctx = Ctx::create(m, (team.start, team.stride, team.size), options, handle.0)?;
     // The teams that are always there need not know theirs.
     if handle != Handle::WORLD && handle != Handle::SHARED {
         team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(ctx.bits());

@@ -48,6 +48,9 @@ pub enum When {
     Quiet,
 }
 
+/// The source of a put of at most this many bytes is copied at once, whatever [`When`] says.
+pub const COPIED: usize = 64;
+
 /// An atomic operation on a word of 4 or 8 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]

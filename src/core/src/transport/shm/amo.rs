@@ -17,6 +17,8 @@ pub trait Amo: Copy {
     /// # Safety
     /// See [`Amo::load`].
     unsafe fn swap(at: *mut Self, value: Self) -> Self;
+    /// The value as bits, the high ones 0.
+    fn bits(self) -> u64;
 }
 
 /// An integer that can be computed on atomically. All functions give the value before.
@@ -57,6 +59,11 @@ macro_rules! amo {
             unsafe fn swap(at: *mut Self, value: Self) -> Self {
                 // SAFETY: as above.
                 $from(unsafe { <$atomic>::from_ptr(at.cast()) }.swap($to(value), Ordering::AcqRel))
+            }
+            #[inline(always)]
+            #[allow(trivial_numeric_casts)]
+            fn bits(self) -> u64 {
+                <$atomic>::new($to(self)).into_inner().into()
             }
         }
     )* };
