@@ -57,6 +57,36 @@ pub const TABLE: &[Var] = &[
         help: "algorithms by collective, e.g. barrier:dissemination,reduce:tree; auto chooses by size and PEs",
     },
     Var {
+        name: "TRANSPORT",
+        sma: false,
+        default: "auto",
+        help: "auto: memory within a host, libfabric between hosts; ofi: libfabric between all PEs",
+    },
+    Var {
+        name: "OFI_PROVIDER",
+        sma: false,
+        default: "",
+        help: "libfabric provider, e.g. tcp;ofi_rxm (fi_info lists them); before FI_PROVIDER; otherwise the best one that fits",
+    },
+    Var {
+        name: "OFI_INTERFACE",
+        sma: false,
+        default: "",
+        help: "network interface or domain to use, e.g. eth0 or mlx5_0, or an address of this host",
+    },
+    Var {
+        name: "OFI_LIBRARY",
+        sma: false,
+        default: "",
+        help: "libfabric to open, instead of the system's libfabric.so.1",
+    },
+    Var {
+        name: "ATOMICS",
+        sma: false,
+        default: "cpu",
+        help: "who does all atomics of a job with several hosts: cpu (of the word's host) or nic (the network card)",
+    },
+    Var {
         name: "TOOLS",
         sma: false,
         default: "",
@@ -110,6 +140,23 @@ fn switch(which: &str) -> Result<bool, Fault> {
         "off" | "0" | "no" | "false" => Ok(false),
         _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected on or off" })),
     }
+}
+
+/// Whether even PEs of one host are to reach each other through the network.
+pub fn network_only() -> Result<bool, Fault> {
+    word("TRANSPORT", &["auto", "ofi"], "expected auto or ofi").map(|which| which == 1)
+}
+
+/// Whether the network card does the job's atomics.
+pub fn atomics_by_nic() -> Result<bool, Fault> {
+    word("ATOMICS", &["cpu", "nic"], "expected cpu or nic").map(|which| which == 1)
+}
+
+/// Which of some words a variable holds.
+fn word(which: &str, words: &[&str], reason: &'static str) -> Result<usize, Fault> {
+    let (name, value) = lookup(which).unwrap_or((String::new(), default_of(which)));
+    let found = words.iter().position(|word| value.eq_ignore_ascii_case(word));
+    found.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason }))
 }
 
 /// The profile level at start: 0 is off.

@@ -1,0 +1,99 @@
+//! What every PE must have in common with the others, compared between hosts at start-up. Within a host the job file does that.
+
+use crate::base::{Cause, Fault};
+
+/// What a PE says of itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// Version of the library.
+    pub version: String,
+    /// Bytes of symmetric heap.
+    pub heap: u64,
+    /// Bytes of its static objects; 0 where they are private.
+    pub data: u64,
+    /// Name of its host.
+    pub host: String,
+}
+
+impl Identity {
+    /// As text for the launcher's key-value space.
+    pub fn encode(&self) -> Vec<u8> {
+        let Self { version, heap, data, host } = self;
+        format!("pellucid {version} {heap} {data} {host}").into_bytes()
+    }
+
+    /// Back from [`Self::encode`]; `None` for something else.
+    pub fn decode(card: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(card).ok()?;
+        let mut words = text.strip_prefix("pellucid ")?.splitn(4, ' ');
+        let mut next = || words.next();
+        Some(Self {
+            version: next()?.into(),
+            heap: next()?.parse().ok()?,
+            data: next()?.parse().ok()?,
+            host: next()?.into(),
+        })
+    }
+
+    /// Compares two PEs. Error: names both, and what differs.
+    pub fn agree(&self, pe: u32, other: &Self, other_pe: u32) -> Result<(), Fault> {
+        let differ = |what: &str, mine: &dyn std::fmt::Display, theirs: &dyn std::fmt::Display, advice: &str| {
+            Err(Fault::from(Cause::Startup(format!(
+                "{what} {mine} on PE {pe} (host {}) but {theirs} on PE {other_pe} (host {}): {advice}",
+                self.host, other.host
+            ))))
+        };
+        if self.version != other.version {
+            let advice = "all hosts need the same build of the library";
+            return differ("the library has version", &self.version, &other.version, advice);
+        }
+        if self.heap != other.heap {
+            let advice = "all PEs need the same SHMEM_SYMMETRIC_SIZE";
+            return differ("the symmetric heap has", &Bytes(self.heap), &Bytes(other.heap), advice);
+        }
+        if self.data != other.data {
+            let advice = "all PEs need the same executable, or SHMEM_STATIC_SEGMENT=off";
+            return differ("static objects have", &Bytes(self.data), &Bytes(other.data), advice);
+        }
+        Ok(())
+    }
+}
+
+struct Bytes(u64);
+
+impl std::fmt::Display for Bytes {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} bytes", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(version: &str, heap: u64, data: u64, host: &str) -> Identity {
+        Identity { version: version.into(), heap, data, host: host.into() }
+    }
+
+    #[test]
+    fn a_card_can_be_read() {
+        let mine = identity("0.1.0", 1 << 30, 8192, "node 7");
+        assert_eq!(Identity::decode(&mine.encode()), Some(mine));
+        assert_eq!(Identity::decode(b"pellucid 0.1.0 x 1 h"), None);
+        assert_eq!(Identity::decode(b"\xff"), None);
+    }
+
+    #[test]
+    fn differences_name_both_sides() {
+        let a = identity("0.1.0", 100, 10, "a");
+        assert!(a.agree(0, &identity("0.1.0", 100, 10, "b"), 4).is_ok());
+        for (other, words) in [
+            (identity("0.2.0", 100, 10, "b"), "version 0.1.0 on PE 0 (host a) but 0.2.0 on PE 4 (host b)"),
+            (identity("0.1.0", 200, 10, "b"), "heap has 100 bytes on PE 0 (host a) but 200 bytes on PE 4 (host b)"),
+            (identity("0.1.0", 100, 0, "b"), "objects have 10 bytes on PE 0 (host a) but 0 bytes on PE 4 (host b)"),
+        ] {
+            let text = a.agree(0, &other, 4).unwrap_err().to_string();
+            assert!(text.contains(words), "{text}");
+        }
+    }
+}
