@@ -13,6 +13,9 @@ pub const GRANULE: usize = 16;
 const LINE: usize = 64;
 /// Gaps that are tried in the order of their size.
 const LOOKS: usize = 16;
+/// Where nothing is: an entry here keeps each tree from giving back its last node and asking for it again, which would take
+/// longer than the rest of an allocation.
+const NOWHERE: usize = usize::MAX;
 
 /// Why a pointer cannot be freed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,8 +68,9 @@ impl Allocator {
     /// An empty range.
     pub fn new(len: usize) -> Self {
         let len = len & !(GRANULE - 1);
-        let mut new =
-            Self { len, live: BTreeMap::new(), gaps: BTreeMap::new(), by_size: BTreeSet::new(), used: 0, touched: 0 };
+        let live = BTreeMap::from([(NOWHERE, Object { reserve: 0, size: 0, align: 1 })]);
+        let (gaps, by_size) = (BTreeMap::from([(NOWHERE, 0)]), BTreeSet::from([(0, NOWHERE)]));
+        let mut new = Self { len, live, gaps, by_size, used: 0, touched: 0 };
         if len > 0 {
             new.add_gap(0, len);
         }
@@ -107,7 +111,8 @@ impl Allocator {
 
     /// Releases the object at `at`. Gives its requested bytes.
     pub fn release(&mut self, at: usize) -> Result<usize, Reject> {
-        let Some(Object { reserve, size, .. }) = self.live.remove(&at) else {
+        let removed = if at == NOWHERE { None } else { self.live.remove(&at) };
+        let Some(Object { reserve, size, .. }) = removed else {
             return Err(self.reject(at));
         };
         self.used -= reserve;
@@ -128,9 +133,7 @@ impl Allocator {
 
     /// Changes the size of the object at `at` where it stands, if there is room. Gives whether that was possible.
     pub fn resize_in_place(&mut self, at: usize, size: usize) -> Result<bool, Reject> {
-        let Some(&Object { reserve: old, align, .. }) = self.live.get(&at) else {
-            return Err(self.reject(at));
-        };
+        let Object { reserve: old, align, .. } = self.object(at)?;
         let Some(new) = reserved(size, align) else {
             return Ok(false);
         };
@@ -153,12 +156,12 @@ impl Allocator {
 
     /// Requested bytes of the object at `at`.
     pub fn size_of(&self, at: usize) -> Result<usize, Reject> {
-        self.live.get(&at).map(|object| object.size).ok_or_else(|| self.reject(at))
+        self.object(at).map(|object| object.size)
     }
 
     /// What the offset of the object at `at` is a multiple of.
     pub fn align_of(&self, at: usize) -> Result<usize, Reject> {
-        self.live.get(&at).map(|object| object.align).ok_or_else(|| self.reject(at))
+        self.object(at).map(|object| object.align)
     }
 
     /// What is left.
@@ -174,7 +177,11 @@ impl Allocator {
 
     /// Bytes in live objects, and how many there are.
     pub fn in_use(&self) -> (usize, usize) {
-        (self.used, self.live.len())
+        (self.used, self.live.len() - 1)
+    }
+
+    fn object(&self, at: usize) -> Result<Object, Reject> {
+        self.live.get(&at).filter(|_| at != NOWHERE).copied().ok_or_else(|| self.reject(at))
     }
 
     fn reject(&self, at: usize) -> Reject {
@@ -207,6 +214,7 @@ mod tests {
         let mut spans: Vec<(usize, usize, bool)> =
             a.live.iter().map(|(&at, object)| (at, object.reserve, true)).collect();
         spans.extend(a.gaps.iter().map(|(&at, &n)| (at, n, false)));
+        spans.retain(|(at, ..)| *at != NOWHERE);
         spans.sort_unstable();
         let mut next = 0;
         for pair in spans.windows(2) {
@@ -297,6 +305,9 @@ mod tests {
         assert_eq!(a.release(2048), Err(Reject::Foreign));
         assert_eq!(a.release(at), Ok(100));
         assert_eq!(a.release(at), Err(Reject::DoubleFree));
+        assert_eq!(a.release(usize::MAX), Err(Reject::Foreign));
+        assert_eq!(a.size_of(usize::MAX), Err(Reject::Foreign));
+        assert_eq!(a.resize_in_place(usize::MAX, 1), Err(Reject::Foreign));
         assert_eq!(a.allocate(usize::MAX, 1), None);
         assert_eq!(a.allocate(1, 1 << 40), Some(0));
     }
