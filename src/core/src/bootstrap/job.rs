@@ -1,10 +1,11 @@
-//! The job's memory file on one host: a header, one slot for each PE of the host, and behind them what the PEs lay out together
-//! ([`crate::memory`]).
+//! The job's memory file on one host: a header, one slot and one page of cards for each PE of the host, and behind them what
+//! the PEs lay out together ([`crate::memory`]).
 //!
 //! The launcher creates it (or, under another's launcher, the first PE of the host) and reads from it how PEs end; the PEs
 //! meet in it.
 #![allow(unsafe_code)]
 
+use super::cards::Cards;
 use crate::base::{Cause, Fault};
 use crate::os::{cpu, futex, mmap, wait};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// Bytes of one PE's slot.
 const SLOT: usize = 512;
 
@@ -49,6 +50,7 @@ struct Slot {
 }
 
 const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
+const _: () = assert!(size_of::<Cards>() <= mmap::PAGE && align_of::<Cards>() <= mmap::PAGE);
 
 /// How far a PE has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -190,6 +192,18 @@ impl Job {
         Pe(unsafe { &*self.base.add(mmap::PAGE + (pe - self.first) as usize * SLOT).cast() })
     }
 
+    /// The cards of a PE of this host. Panics where `pe` is none of [`Self::pes`].
+    pub(super) fn cards(&self, pe: u32) -> &Cards {
+        assert!(self.pes().contains(&pe));
+        // SAFETY: a page for each PE of the host lies behind the slots; all fields are atomic.
+        unsafe { &*self.base.add(slots_end(self.local) + (pe - self.first) as usize * mmap::PAGE).cast() }
+    }
+
+    /// The same file, mapped once more.
+    pub(super) fn again(&self) -> Result<Self, Fault> {
+        Self::open(mmap::duplicate(&self.fd)?)
+    }
+
     /// The first request of a PE that the job should end.
     pub fn exit_request(&self) -> Option<ExitRequest> {
         let header = self.header();
@@ -240,8 +254,12 @@ impl Job {
     }
 }
 
-fn control_bytes(local: u32) -> usize {
+fn slots_end(local: u32) -> usize {
     mmap::round_up(mmap::PAGE + local as usize * SLOT, mmap::PAGE)
+}
+
+fn control_bytes(local: u32) -> usize {
+    slots_end(local) + local as usize * mmap::PAGE
 }
 
 /// What a PE tells the others and the launcher.

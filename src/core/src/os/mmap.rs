@@ -170,6 +170,13 @@ pub fn close_on_exec(fd: &impl AsRawFd) {
     unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, libc::FD_CLOEXEC) };
 }
 
+/// Another descriptor of the same file, closed on exec.
+pub fn duplicate(fd: &OwnedFd) -> Result<OwnedFd, Fault> {
+    let error =
+        |error: std::io::Error| Cause::Os { what: "dup of a memory file", error: error.raw_os_error().unwrap_or(0) };
+    fd.try_clone().map_err(|e| Fault::from(error(e)))
+}
+
 /// Takes ownership of a descriptor that this process inherited. `None` where it is not open.
 pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: F_GETFD only asks; the descriptor was handed to this process to own.

@@ -5,6 +5,7 @@ pub mod elf;
 pub mod fork;
 pub mod futex;
 pub mod mmap;
+pub mod packet;
 pub mod pagemap;
 pub mod process;
 pub mod wait;

@@ -1,0 +1,167 @@
+//! Our own launcher's key-value space, for a job that spans hosts: what the PE wants, it asks of the `oshrun` of its host.
+//!
+//! Any thread may ask at any time, also while another one waits in a fence: whoever waits first reads for all.
+
+use super::job::Job;
+use super::talk::{self, Reply, Request};
+use super::wireup::Wireup;
+use crate::base::{Cause, Fault};
+use crate::os::packet;
+use std::collections::HashMap;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// The connection to the `oshrun` of this host.
+pub struct Oshrun {
+    socket: OwnedFd,
+    pe: u32,
+    npes: u32,
+    local: Range<u32>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+/// What has come and is not taken.
+#[derive(Default)]
+struct State {
+    /// A thread is reading.
+    read: bool,
+    /// Fences that this PE has come to, and those that all have come to.
+    fences: u64,
+    fenced: u64,
+    next_id: u32,
+    cards: HashMap<u32, Option<Vec<u8>>>,
+    hosts: Option<Vec<(u32, u32)>>,
+    /// Nothing will come any more: why.
+    gone: Option<String>,
+}
+
+impl Oshrun {
+    /// The connection over a socket that the launcher handed to this PE.
+    pub fn new(socket: OwnedFd, job: &Job, pe: u32) -> Self {
+        let (npes, local) = (job.npes(), job.pes());
+        Self { socket, pe, npes, local, state: Mutex::default(), changed: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, request: &Request) -> Result<(), Fault> {
+        packet::send(&self.socket, &request.encode(), true).map_err(|error| gone(&error.to_string()))
+    }
+
+    /// Waits until `ready` finds what it looks for.
+    fn wait<T>(&self, mut ready: impl FnMut(&mut State) -> Option<T>) -> Result<T, Fault> {
+        let mut state = self.lock();
+        loop {
+            if let Some(found) = ready(&mut state) {
+                return Ok(found);
+            }
+            if let Some(why) = &state.gone {
+                return Err(gone(why));
+            }
+            if state.read {
+                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+            state.read = true;
+            drop(state);
+            let message = packet::receive(&self.socket, true);
+            state = self.lock();
+            state.read = false;
+            match message.map(|message| Reply::decode(&message)) {
+                Ok(Some(Reply::Fenced)) => state.fenced += 1,
+                Ok(Some(Reply::Card { id, value })) => drop(state.cards.insert(id, value)),
+                Ok(Some(Reply::Hosts(runs))) => state.hosts = Some(runs),
+                Ok(None) => state.gone = Some("it has ended, or is of another version".into()),
+                Err(error) => state.gone = Some(error.to_string()),
+            }
+            self.changed.notify_all();
+        }
+    }
+}
+
+fn gone(why: &str) -> Fault {
+    Fault::from(Cause::Startup(format!("the connection to the oshrun of this host is lost: {why}")))
+}
+
+impl Wireup for Oshrun {
+    fn name(&self) -> &'static str {
+        "oshrun"
+    }
+
+    fn pe(&self) -> u32 {
+        self.pe
+    }
+
+    fn npes(&self) -> u32 {
+        self.npes
+    }
+
+    fn local(&self) -> Range<u32> {
+        self.local.clone()
+    }
+
+    fn hosts(&self) -> Option<Vec<u32>> {
+        self.ask(&Request::Hosts).ok()?;
+        let runs = self.wait(|state| state.hosts.clone()).ok()?;
+        Some(talk::ranges(&runs).into_iter().map(|pes| pes.start).collect())
+    }
+
+    fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
+        check(key, value)?;
+        self.ask(&Request::Publish { key: key.into(), value: value.into() })
+    }
+
+    fn fence(&self) -> Result<(), Fault> {
+        let number = {
+            let mut state = self.lock();
+            state.fences += 1;
+            state.fences
+        };
+        self.ask(&Request::Fence)?;
+        self.wait(|state| (state.fenced >= number).then_some(()))
+    }
+
+    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        let id = {
+            let mut state = self.lock();
+            state.next_id = state.next_id.wrapping_add(1);
+            state.next_id
+        };
+        self.ask(&Request::Card { id, pe, key: key.into() })?;
+        self.wait(|state| state.cards.remove(&id))?.ok_or_else(|| no_card(pe, key))
+    }
+
+    fn abort(&self, status: i32, message: &str) {
+        // Without an oshrun there is nobody left to end the job for.
+        let _ = self.ask(&Request::Abort { status, message: message.into() });
+    }
+
+    fn finish(&self) {
+        let _ = self.ask(&Request::Finish);
+    }
+}
+
+/// Refuses what no launcher would pass on.
+pub(super) fn check(key: &str, value: &[u8]) -> Result<(), Fault> {
+    if key.len() <= talk::KEY && value.len() <= talk::CARD {
+        return Ok(());
+    }
+    let (key_bytes, bytes) = (key.len(), value.len());
+    Err(Fault::from(Cause::Startup(format!(
+        "card {key:?} of {bytes} bytes: at most {} are passed on, under a name of at most {} (here {key_bytes})",
+        talk::CARD,
+        talk::KEY
+    ))))
+}
+
+pub(super) fn no_card(pe: u32, key: &str) -> Fault {
+    Fault::from(Cause::Startup(format!("PE {pe} has published no card {key:?}")))
+}
+
+#[cfg(test)]
+#[path = "oshrun_tests.rs"]
+mod tests;
