@@ -73,10 +73,10 @@ pub const GROUPS: &[Group] = &[
     },
     Group {
         name: "collectives",
-        about: "barrier, sync, broadcast, sum and a ring at 2, 4 and 8 PEs; gathers, locks, hand-over of 2 PEs",
+        about: "barrier, sync, broadcast, sum, a ring, gathers, locks, allocation at 2, 4 and 8 PEs; hand-over of 2 PEs",
         programs: &[
             Program { name: "collective", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries },
-            pair("exchange", Runs::Libraries),
+            Program { name: "exchange", pes: &[2, 4, 8], any_pes: true, runs: Runs::Libraries },
         ],
         only_named: false,
     },

@@ -34,7 +34,8 @@ const SHORT: &[&str] = &["p", "g", "put", "get", "put+quiet", "put_nbi", "putmem
 const ATOMICS: &[&str] = &["fetch_add", "fetch_inc", "add", "compare_swap", "swap", "fetch", "set"];
 const TRANSFERS: &[&str] = &["putmem-bw", "getmem-bw"];
 const SYNCHRONISING: &[&str] = &["barrier", "sync", "sum", "broadcast+sync"];
-const ALL_TOGETHER: &[&str] = &["barrier", "sync", "sum", "broadcast+sync", "ring-hop"];
+const ALL_TOGETHER: &[&str] =
+    &["barrier", "sync", "sum", "broadcast+sync", "ring-hop", "fcollect", "alltoall", "lock-free", "lock-contended"];
 
 const fn rule(benches: &'static [&'static str], bound: Bound) -> Rule {
     Rule { benches, memory: None, bytes: None, pes: None, bound }
@@ -55,12 +56,14 @@ const RULES: &[Rule] = &[
     Rule { memory: Some("static"), ..rule(TRANSFERS, Bound::Heap(1.1)) },
     Rule { bytes: Some((0, 8)), pes: Some(2), ..rule(SYNCHRONISING, Bound::Peer(0.5)) },
     Rule { bytes: Some((0, 8)), pes: Some(2), ..rule(&["fcollect", "alltoall", "lock-free"], Bound::Peer(0.5)) },
-    rule(&["lock-contended"], Bound::Peer(1.0)),
-    rule(&["put+fence+flag", "malloc+free"], Bound::Peer(0.8)),
+    Rule { pes: Some(2), ..rule(&["lock-contended"], Bound::Peer(1.0)) },
+    Rule { pes: Some(2), ..rule(&["put+fence+flag", "malloc+free"], Bound::Peer(0.8)) },
     Rule { bytes: Some((64 * KIB, MIB)), pes: Some(2), ..rule(&["sum"], Bound::Peer(0.6)) },
     Rule { bytes: Some((64 * KIB, 64 * KIB)), pes: Some(2), ..rule(&["broadcast+sync"], Bound::Peer(0.76)) },
     Rule { bytes: Some((0, 64 * KIB)), pes: Some(4), ..rule(ALL_TOGETHER, Bound::Peer(1.0)) },
     Rule { bytes: Some((0, 64 * KIB)), pes: Some(8), ..rule(ALL_TOGETHER, Bound::Peer(1.0)) },
+    Rule { pes: Some(4), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
+    Rule { pes: Some(8), ..rule(&["malloc+free"], Bound::Peer(1.0)) },
     // Far below the time the target computes, and above what an interrupt takes.
     rule(&["busy-put+quiet", "busy-get", "busy-fetch_add"], Bound::Ns(50e3)),
     Rule { pes: Some(2), ..rule(&["empty-job"], Bound::Ns(50e6)) },
