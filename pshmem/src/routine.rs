@@ -30,22 +30,25 @@ macro_rules! routine {
         pub(crate) unsafe extern "C" fn $guest($($arg: $type),*) -> ! {
             let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
             gate::pass(&call, &mut |tool| routine!(@go [] tool, $imp, ($($arg: $type),*) -> !));
-            // Should a tool have returned.
+            // SAFETY: as the caller's own call. It comes here should a tool have returned.
             unsafe { $imp($($arg),*) }
         }
     };
     (@go [] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
         match $tool {
-            // A tool's function of this name has this signature.
+            // SAFETY: a tool's function of this name has this signature; the arguments are the caller's.
             Some(tool) => unsafe {
                 std::mem::transmute::<Tool, unsafe extern "C" fn($($type),*) $(-> $ret)?>(tool)($($arg),*)
             },
+            // SAFETY: the arguments are the caller's.
             None => unsafe { $imp($($arg),*) },
         }
     };
     (@go [$through:ident] $tool:ident, $imp:ident, ($($arg:ident: $type:ty),*) $(-> $ret:ty)?) => {
         match $tool {
+            // SAFETY: the shim passes the caller's arguments to a function of this signature.
             Some(tool) => unsafe { $through(tool, $($arg),*) },
+            // SAFETY: the arguments are the caller's.
             None => unsafe { $imp($($arg),*) },
         }
     };
@@ -56,10 +59,12 @@ macro_rules! routine {
         #[inline(never)]
         $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
+            // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
             or_end($op, unsafe { $call })
         }
         $($head)* unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
+            // SAFETY: as in the implementation.
             let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { $call }));
             $(
                 let $r = result;
@@ -78,7 +83,7 @@ macro_rules! routine {
                 result.write(value);
                 false $(|| { let $r = value; $failed })?
             });
-            // The gate calls the closure once.
+            // SAFETY: the gate calls the closure, which writes the result, once.
             unsafe { result.assume_init() }
         }
     };

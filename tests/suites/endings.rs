@@ -93,3 +93,12 @@ fn a_pe_that_leaves_with_0_is_reported_while_others_wait() {
     // Where all leave so, the job is over.
     Job::oshrun(2).arg(&binary).args(["return-0", "0", "none"]).limit(20).run().expect_code(0);
 }
+
+#[test]
+fn a_pe_that_is_gone_after_finalize_is_reported_while_others_wait_in_an_exit_handler() {
+    let binary = Build::program("endings/late.c").build();
+    let outcome = Job::oshrun(3).arg(&binary).limit(20).run().expect_code(3);
+    outcome.expect_text(&["PE 0 of 3", "status 3", "shmem_barrier_all"]);
+    let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
+    assert!(left.is_empty(), "processes are left: {left:?}");
+}

@@ -48,7 +48,10 @@ impl Place {
     pub fn now(&self) -> String {
         let mut text = match (self.state, self.threads.first()) {
             (PeState::NotStarted, _) if !self.joined => return "not in the library: shmem_init was not called".into(),
-            (PeState::Finalized, _) => return "not in the library: after shmem_finalize".into(),
+            // Exit handlers may call the library after finalize.
+            (PeState::Finalized, current) if current.is_none_or(|current| current.phase != Phase::Inside) => {
+                return "not in the library: after shmem_finalize".into();
+            }
             (_, Some(current)) => phrase(current) + &duration(current),
             (_, None) => self.at_end(),
         };
@@ -110,10 +113,10 @@ pub fn death(who: &Who, ended: Ended, place: &Place) -> String {
     }
 }
 
-/// A PE that ended with 0 while the others wait for it.
+/// A PE that ended, with 0 or after finalize, while the others wait for it.
 pub fn lost(who: &Who, place: &Place, seconds: u64) -> String {
     format!(
-        "{who} exited with status 0 {}; {seconds} s later others are still inside the library and may wait for it for ever:",
+        "{who} ended {}; {seconds} s later others are still inside the library and may wait for it for ever:",
         place.at_end()
     )
 }

@@ -14,7 +14,7 @@ pub struct Range {
     pub zero_from: usize,
 }
 
-/// A segment of the executable: address, bytes in memory, bytes in the file, whether it is writable.
+/// A segment of the executable.
 #[derive(Debug, Clone, Copy)]
 pub struct Segment {
     /// First address.

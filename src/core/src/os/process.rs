@@ -6,6 +6,15 @@ pub fn id() -> i32 {
     std::process::id() as i32
 }
 
+/// Name of this host.
+pub fn host_name() -> String {
+    let mut name = [0u8; 256];
+    // SAFETY: writes at most 255 bytes, and the last one stays 0.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let len = name.iter().position(|b| *b == 0).unwrap_or(0);
+    String::from_utf8_lossy(&name[..len]).into_owned()
+}
+
 /// Asks the kernel to end this process when its parent dies, so that no PE outlives its launcher.
 pub fn end_with_parent() {
     // SAFETY: sets an attribute of this process.
