@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::job;
 use crate::library::{Library, OURS};
 use crate::line::{self, Key, Line, Measurement};
+use crate::network::{self, Network};
 use crate::options::Options;
 use crate::results::{MACHINE, Results};
 use crate::suite::{GROUPS, Group, Program, Runs};
@@ -122,6 +123,7 @@ impl Driver {
         match program.runs {
             Runs::Plain => self.run_plain(group, program.name),
             Runs::OursAlone => self.run_alone(group, program.name),
+            Runs::Network => self.run_network(group, program.name),
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
                 let given = self.pes.filter(|_| program.any_pes);
@@ -250,6 +252,38 @@ impl Driver {
                 command.arg("--quick");
             }
             self.measure(group, library.name, &mut command)
+        });
+        if let Err(why) = outcome {
+            self.fail(true, format!("{name} of {}: {why}", library.label));
+        }
+    }
+
+    /// Two PEs on two hosts, in turn with the same traffic made by libfabric's own calls.
+    fn run_network(&mut self, group: &'static Group, name: &str) {
+        let ours = self.libraries.iter().find(|l| l.name == OURS).cloned();
+        let Some(library) = ours else { return };
+        eprintln!("oshbench: {name}, {} repetitions", self.repetitions);
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            let network = Network::new(&self.build.join("hosts"))?;
+            if let Some(why) = &network.loopback {
+                eprintln!("oshbench: {name} runs over loopback: no namespaces can be made here: {why}");
+            }
+            for _ in 0..self.repetitions {
+                let alone = network.libfabric(self.quick)?;
+                let mut command = network.job(&library, &path);
+                if self.quick {
+                    command.arg("--quick");
+                }
+                command.env("SHMEM_SYMMETRIC_SIZE", HEAP);
+                let finished = job::run(&mut command, TIME_LIMIT)?;
+                self.note_complaints(library.name, &finished.complaints);
+                for mut measurement in network::measurements(&finished.stdout)? {
+                    let same = alone.iter().find(|m| m.key == measurement.key);
+                    measurement.limit = same.map(|m| ("libfabric".to_owned(), m.ns));
+                    self.results.add(group.name, library.name, measurement);
+                }
+            }
+            Ok(())
         });
         if let Err(why) = outcome {
             self.fail(true, format!("{name} of {}: {why}", library.label));

@@ -65,6 +65,11 @@ impl Library {
         Command::new(&self.cc)
     }
 
+    /// The launcher.
+    pub fn launcher(&self) -> &Path {
+        &self.oshrun
+    }
+
     /// A job of `pes` PEs. PEs are bound to a core each where there are enough of them.
     pub fn job(&self, program: &Path, pes: u32, cores: u32) -> Command {
         let bound = pes <= cores;

@@ -6,10 +6,12 @@
 #![deny(unsafe_code)]
 
 mod driver;
+mod hosts;
 mod job;
 mod json;
 mod library;
 mod line;
+mod network;
 mod options;
 mod plot;
 mod results;

@@ -11,6 +11,8 @@ pub enum Runs {
     OursAlone,
     /// No library: a plain program.
     Plain,
+    /// This library over a network, and libfabric alone beside it.
+    Network,
     /// Every library; the driver times the whole job, and a plain process beside it.
     WholeJob,
 }
@@ -90,6 +92,12 @@ pub const GROUPS: &[Group] = &[
         name: "startup",
         about: "an empty program from start to finish with 2 and 8 PEs",
         programs: &[Program { name: "empty", pes: &[2, 8], any_pes: true, runs: Runs::WholeJob }],
+        only_named: false,
+    },
+    Group {
+        name: "network",
+        about: "8-byte latencies, put rates and bandwidth over libfabric, against libfabric alone (two namespaces; root)",
+        programs: &[pair("network", Runs::Network)],
         only_named: false,
     },
     Group {

@@ -15,6 +15,8 @@ enum Bound {
     Peer(f64),
     /// So many times what the same takes on the heap.
     Heap(f64),
+    /// So many times another row of the same memory, size and PEs.
+    Other { bench: &'static str, times: f64 },
 }
 
 /// Which rows a bound is for: the first rule that fits a row counts.
@@ -68,6 +70,8 @@ const RULES: &[Rule] = &[
     rule(&["busy-put+quiet", "busy-get", "busy-fetch_add"], Bound::Ns(50e3)),
     Rule { pes: Some(2), ..rule(&["empty-job"], Bound::Ns(50e6)) },
     Rule { pes: Some(8), ..rule(&["empty-job"], Bound::Ns(150e6)) },
+    rule(&["net-put", "net-get", "net-fetch_add", "net-put-bw"], Bound::Limit { times: 1.1, plus: 0.0 }),
+    rule(&["net-put_nbi-rate"], Bound::Other { bench: "net-put-rate", times: 1.0 / 3.0 }),
     rule(&["/off"], Bound::Limit { times: 1.0, plus: 1.0 }),
     rule(&["/level1"], Bound::Limit { times: 1.0, plus: 5.0 }),
     rule(&["/timed"], Bound::LimitAndStamps { plus: 10.0 }),
@@ -117,6 +121,10 @@ pub fn target(row: &Row, rows: &[Row]) -> Option<Target> {
         Bound::LimitAndStamps { plus } => (
             format!("<= limit + 2 tsc + {} ns", trimmed(plus)),
             limit.zip(other("two_time_stamps", "none", 0)).map(|(ns, stamps)| ns + stamps + plus),
+        ),
+        Bound::Other { bench, times } => (
+            format!("<= {} x {bench}", trimmed(times)),
+            other(bench, &row.key.memory, row.key.bytes).map(|ns| times * ns),
         ),
         Bound::Peer(times) => (format!("<= {} x OSHMEM", trimmed(times)), row.peer("oshmem").map(|ns| times * ns)),
         Bound::Heap(times) => {
