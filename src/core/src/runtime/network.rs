@@ -9,7 +9,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::memory::Map;
 use crate::os::{process, wait};
 use crate::transport::far::Far;
-use crate::transport::ofi::{Fabric, Settings};
+use crate::transport::ofi::{Atomics, Directory, Fabric, Settings};
 use std::sync::Arc;
 
 /// The job beyond this host.
@@ -20,6 +20,7 @@ pub(super) struct Network {
     pub hosts: Vec<u32>,
 }
 
+const ON_HOST: &str = "one host";
 const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
 
@@ -46,21 +47,25 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
         data: mine.data_len as u64,
         host: process::host_name(),
     };
+    let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
     let settings = Settings {
-        provider: env::lookup("OFI_PROVIDER").map(|(_, value)| value),
-        interface: env::lookup("OFI_INTERFACE").map(|(_, value)| value),
-        library: env::lookup("OFI_LIBRARY").map(|(_, value)| value.into()),
-        nic_atomics: env::atomics_by_nic()?,
+        provider: value("OFI_PROVIDER"),
+        interface: value("OFI_INTERFACE"),
+        library: value("OFI_LIBRARY"),
+        atomics: if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu },
+        // With the launcher's cards in the job file, all PEs are on this host.
+        loopback: wireup.name() == ON_HOST,
+        crowded: mine.crowded,
+        ..Settings::default()
     };
     let regions = [(mine.heap_base, mine.heap_len), (mine.data_base, mine.data_len)];
     let (cards, names) = (wireup.clone(), wireup.clone());
-    let fabric = Fabric::open(
-        &settings,
-        regions,
-        (pe, npes),
-        Box::new(move |pe| cards.card(pe, FABRIC)),
-        Box::new(move |pe| names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card)).map(|i| i.host)),
-    )?;
+    let host = move |pe| {
+        let identity = names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card));
+        identity.map_or_else(|| "unknown".into(), |identity| identity.host)
+    };
+    let directory = Directory { card: Box::new(move |pe| cards.card(pe, FABRIC)), host: Box::new(host) };
+    let fabric = Fabric::open(&settings, regions, pe, npes, directory)?;
     let fabric: &'static Fabric = Box::leak(Box::new(fabric));
     wireup.publish(IDENTITY, &identity.encode())?;
     wireup.publish(FABRIC, &fabric.card()?)?;
