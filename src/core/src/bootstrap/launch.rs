@@ -92,9 +92,7 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
 
 fn number(name: &str) -> Result<RawFd, Fault> {
     let value = std::env::var(name).unwrap_or_default();
-    value.parse().ok().filter(|n| *n >= 0).ok_or(Fault::from(Cause::Environment {
-        name: name.into(),
-        value,
-        reason: "expected a number, set by oshrun",
-    }))
+    value.parse().ok().filter(|n| *n >= 0).ok_or_else(|| {
+        Fault::from(Cause::Environment { name: name.into(), value, reason: "expected a number, set by oshrun" })
+    })
 }

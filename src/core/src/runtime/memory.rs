@@ -20,7 +20,7 @@ const LINE: usize = 64;
 
 fn heap() -> Result<&'static Heap, Fault> {
     world().map.ready()?;
-    process().map(|p| &p.heap).ok_or(Fault::from(Cause::NotInitialized))
+    process().map(|p| &p.heap).ok_or_else(|| Fault::from(Cause::NotInitialized))
 }
 
 /// What an allocation is asked for.

@@ -14,9 +14,12 @@ pub fn memory(heap: (usize, usize), data: (usize, usize)) {
 
 /// How many bytes of the symmetric heap are in use now.
 pub fn heap_in_use(bytes: usize) {
-    let Some(region) = claim::region() else { return };
-    region.head.heap_used.store(bytes as u64, Relaxed);
-    region.head.heap_most.fetch_max(bytes as u64, Relaxed);
+    let Some(region) = claim::region_unchecked() else { return };
+    let bytes = bytes as u64;
+    region.head.heap_used.store(bytes, Relaxed);
+    if bytes > region.head.heap_most.load(Relaxed) {
+        region.head.heap_most.fetch_max(bytes, Relaxed);
+    }
 }
 
 /// This PE now holds the distributed lock at `addr`. Beyond [`crate::segment::layout::LOCKS`] they are not noted.
