@@ -50,20 +50,20 @@ pub fn fold_doubling(net: &dyn Net, data: &Object, fold: Fold) -> Result<(), Fau
     let (me, bytes) = (net.me(), data.len());
     let place = Place::of(net);
     let Some(number) = place.number else {
-        stream_out(net, me + 1, Phase::First, 0, data, 0, bytes)?;
-        return stream_in(net, me + 1, Phase::Second, 0, bytes, &mut |at, part| data.write(at, part));
+        stream_out(net, me + 1, Phase::Third, 0, data, 0, bytes)?;
+        return stream_in(net, me + 1, Phase::Fourth, 0, bytes, &mut |at, part| data.write(at, part));
     };
     let partner = place.partner(me);
     if let Some(partner) = partner {
-        stream_in(net, partner, Phase::First, 0, bytes, &mut |at, part| data.fold(at, part, true, fold))?;
+        stream_in(net, partner, Phase::Third, 0, bytes, &mut |at, part| data.fold(at, part, true, fold))?;
     }
     let mut buffer = Buffer::new(bytes.min(PART));
     for (round, distance) in place.rounds() {
         let other = number ^ distance;
-        swap(net, place.member(other), round + 1, data, &mut buffer, other < number, fold)?;
+        swap(net, place.member(other), round, data, &mut buffer, other < number, fold)?;
     }
     match partner {
-        Some(partner) => stream_out(net, partner, Phase::Second, 0, data, 0, bytes),
+        Some(partner) => stream_out(net, partner, Phase::Fourth, 0, data, 0, bytes),
         None => Ok(()),
     }
 }
@@ -107,13 +107,13 @@ pub fn fold_halving(net: &dyn Net, data: &Object, fold: Fold) -> Result<(), Faul
     let tell = |to, phase, round| net.send(to, step(phase, round, 0), &[]);
     let hear = |from, phase, round| net.receive(from, step(phase, round, 0), &mut []);
     let Some(number) = place.number else {
-        tell(me + 1, Phase::First, 0)?;
-        return hear(me + 1, Phase::Second, 0);
+        tell(me + 1, Phase::Third, 0)?;
+        return hear(me + 1, Phase::Fourth, 0);
     };
     let mut buffer = Buffer::new(data.len().min(SEGMENT));
     let partner = place.partner(me);
     if let Some(partner) = partner {
-        hear(partner, Phase::First, 0)?;
+        hear(partner, Phase::Third, 0)?;
         read_and_fold(net, partner, data, 0..data.len(), &mut buffer, true, fold)?;
     }
     let mut mine = 0..data.len() / fold.elem;
@@ -125,8 +125,8 @@ pub fn fold_halving(net: &dyn Net, data: &Object, fold: Fold) -> Result<(), Faul
         before.push(mine.clone());
         mine = if number < other { mine.start..middle } else { middle..mine.end };
         // What the partner reads is final here; nobody but the partner touches it until the way back.
-        tell(place.member(other), Phase::First, round + 1)?;
-        hear(place.member(other), Phase::First, round + 1)?;
+        tell(place.member(other), Phase::First, round)?;
+        hear(place.member(other), Phase::First, round)?;
         read_and_fold(net, place.member(other), data, bytes(&mine), &mut buffer, other < number, fold)?;
     }
     for (round, distance) in place.rounds().rev() {
@@ -135,14 +135,14 @@ pub fn fold_halving(net: &dyn Net, data: &Object, fold: Fold) -> Result<(), Faul
         let range = bytes(&mine);
         net.put(to, data, range.start, data, range.start, range.len())?;
         net.settle()?;
-        tell(to, Phase::Second, round + 1)?;
-        hear(to, Phase::Second, round + 1)?;
+        tell(to, Phase::Second, round)?;
+        hear(to, Phase::Second, round)?;
         mine = before.pop().unwrap_or(mine);
     }
     if let Some(partner) = partner {
         net.put(partner, data, 0, data, 0, data.len())?;
         net.settle()?;
-        tell(partner, Phase::Second, 0)?;
+        tell(partner, Phase::Fourth, 0)?;
     }
     Ok(())
 }
