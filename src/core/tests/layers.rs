@@ -8,7 +8,7 @@ const LAYERS: &[&[&str]] = &[
     &["collectives"],
     &["team"],
     &["context"],
-    &["memory", "transport"],
+    &["memory", "transport", "group"],
     &["bootstrap"],
     &["os"],
     &["base"],

@@ -130,7 +130,7 @@ pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
 /// Waits for the set.
 pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
     match check(w, set)? {
-        None => super::barrier::sync(w, &w.world),
+        None => super::barrier::sync(w, &w.world)?,
         Some(set) => set.meet()?,
     }
     Ok(())

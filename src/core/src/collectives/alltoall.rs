@@ -4,6 +4,7 @@
 use super::agree::{Arg, agree, alike, apart};
 use super::gather::from_me;
 use super::post::{INLINE, Kind, Turn, signature};
+use super::spread::{self, Strided};
 use crate::base::{Cause, Fault};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -23,6 +24,9 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     apart(&w.map, dest, total, source, total, false)?;
     w.map.local("dest", dest, total)?;
     w.map.local("source", source, total)?;
+    if let Some(spread) = &team.spread {
+        return spread::alltoall(w, team, spread, dest, source, bytes).map(|()| 0);
+    }
     let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes));
     let inline = total <= INLINE;
     // SAFETY: source was checked for `total` bytes.
@@ -74,6 +78,10 @@ pub fn alltoalls(
     let reach = extent("sst", sst, count, elem)?;
     w.map.local("dest", dest, extent("dst", dst, count, elem)?)?;
     w.map.local("source", source, reach)?;
+    if let Some(spread) = &team.spread {
+        let shape = Strided { dst, sst, nelems, elem };
+        return spread::alltoalls(w, team, spread, dest, source, shape).map(|()| 0);
+    }
     let turn = Turn::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)));
     turn.show(&[]);
     for pe in from_me(team.me, team.size) {

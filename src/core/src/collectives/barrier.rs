@@ -4,7 +4,7 @@ use super::agree::agree;
 use super::post::Kind;
 use crate::base::Fault;
 use crate::context::order;
-use crate::team::{Handle, Members, Present, Team, World};
+use crate::team::{Handle, World};
 
 /// Completes all stores of this PE and waits for all PEs to arrive.
 #[inline]
@@ -18,8 +18,7 @@ pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
     agree(w, &w.world, kind, &[])?;
     order::quiet_default(&w.map)?;
-    sync(w, &w.world);
-    Ok(())
+    sync(w, &w.world)
 }
 
 /// Waits for all PEs to arrive.
@@ -27,8 +26,7 @@ pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
 pub fn sync_all(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
     agree(w, &w.world, Kind::Barrier, &[])?;
-    sync(w, &w.world);
-    Ok(())
+    sync(w, &w.world)
 }
 
 /// Waits for all members to arrive. Gives 0, or -1 for `SHMEM_TEAM_INVALID`.
@@ -39,17 +37,14 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
         return Ok(-1);
     };
     agree(w, team, Kind::Barrier, &[])?;
-    sync(w, team);
+    sync(w, team)?;
     Ok(0)
 }
 
 /// As [`sync_all`], where the PEs have compared their calls already.
 #[inline]
-pub fn sync_unchecked(w: &World) {
-    sync(w, &w.world);
+pub fn sync_unchecked(w: &World) -> Result<(), Fault> {
+    sync(w, &w.world)
 }
 
-#[inline]
-pub(super) fn sync(w: &World, team: &Team) {
-    Present { w, team }.sync();
-}
+pub(super) use crate::team::sync;

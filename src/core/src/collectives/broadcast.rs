@@ -3,6 +3,7 @@
 
 use super::agree::{Arg, agree, apart, place};
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
+use super::spread;
 use crate::base::{Cause, Fault};
 use crate::team::algorithm::{Broadcast, FAN};
 use crate::team::area::WORDS;
@@ -56,6 +57,23 @@ pub(super) fn run(
     apart(&w.map, dest, bytes, source, bytes, false)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
+    if let Some(spread) = &team.spread {
+        return spread::broadcast(w, team, spread, dest, source, bytes, root, root_too);
+    }
+    here(w, team, dest, source, bytes, root, root_too)
+}
+
+/// As [`run`], for members on this host, with arguments that were checked.
+#[inline]
+pub(super) fn here(
+    w: &World,
+    team: &Team,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    root: i32,
+    root_too: bool,
+) -> Result<(), Fault> {
     let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes));
     if w.algorithms.broadcast(bytes, team.size, w.map.crowded) == Broadcast::Tree {
         // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.

@@ -4,6 +4,7 @@
 use super::agree::{Arg, agree, alike, apart, place};
 use super::barrier;
 use super::post::{INLINE, Kind, Turn, signature};
+use super::spread;
 use crate::base::Fault;
 use crate::team::algorithm::Fcollect;
 use crate::team::{Handle, World};
@@ -22,6 +23,9 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     apart(&w.map, dest, bytes.saturating_mul(team.size as usize), source, bytes, false)?;
     w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
     w.map.local("source", source, bytes)?;
+    if let Some(spread) = &team.spread {
+        return spread::fcollect(w, team, spread, dest, source, bytes).map(|()| 0);
+    }
     let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
     if w.algorithms.fcollect(bytes, team.size, w.map.crowded) == Fcollect::Leader {
         return leader(w, &turn, dest, source, bytes);
@@ -56,10 +60,10 @@ fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: u
     let total = bytes * team.size as usize;
     let there = turn.of("dest", dest, total, 0)?;
     // Nobody writes to the leader's dest before the leader is in this call.
-    barrier::sync(w, team);
+    barrier::sync(w, team)?;
     // SAFETY: source and dest were checked by the caller; the leader's dest is mapped.
     unsafe { copy(there.wrapping_add(team.me as usize * bytes), source, bytes) };
-    barrier::sync(w, team);
+    barrier::sync(w, team)?;
     if team.me != 0 {
         // SAFETY: as above.
         unsafe { copy(dest, there, total) };
@@ -81,6 +85,9 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     agree(w, team, Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
+    }
+    if let Some(spread) = &team.spread {
+        return spread::collect(w, team, spread, dest, source, bytes).map(|()| 0);
     }
     let turn = Turn::begin(w, team, signature(Kind::Collect, 0));
     let mut words = [bytes as u64, 0, 0, 0, 0, 0];

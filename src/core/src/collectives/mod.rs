@@ -3,6 +3,8 @@
 //! On shared memory a collective is an exchange of posts ([`crate::team::post`]), by which members show each other that they are there together with small
 //! contributions; copies directly between the members' symmetric objects; and, where others read this PE's objects, a wait
 //! until all are done.
+//!
+//! Where members are on several hosts, [`spread`] does that within each host and [`crate::group`] what goes between them.
 
 pub mod active;
 pub mod alltoall;
@@ -12,6 +14,7 @@ pub mod gather;
 pub mod kernel;
 pub mod reduce;
 mod scan;
+mod spread;
 
 use crate::team::{agree, post};
 pub use alltoall::{alltoall, alltoalls};

@@ -6,10 +6,11 @@
 use super::agree::{Arg, agree, alike, apart};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
+use super::spread;
 use crate::base::Fault;
 use crate::team::algorithm::{BLOCK, FAN, Reduce};
 use crate::team::area::WORDS;
-use crate::team::{Handle, World};
+use crate::team::{Handle, Team, World};
 use crate::transport::shm::copy::copy;
 
 /// Combines `nelems` elements of every member into `dest` on all; `dest` may be `source`. Gives 0, -1 for an invalid team.
@@ -34,14 +35,31 @@ pub fn reduce(
     apart(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
-    let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
-    match w.algorithms.reduce(bytes, team.size, w.map.crowded) {
-        Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel)?,
-        Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel)?,
-        Reduce::Whole => whole(&turn, dest, source, nelems, kernel)?,
-        Reduce::Sliced => sliced(&turn, dest, source, nelems, kernel)?,
+    match &team.spread {
+        Some(spread) => spread::reduce(w, team, spread, dest, source, nelems, kernel)?,
+        None => here(w, team, dest, source, nelems, kernel)?,
     }
     Ok(0)
+}
+
+/// As [`reduce`], for members on this host, with arguments that were checked.
+#[inline]
+pub(super) fn here(
+    w: &World,
+    team: &Team,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+) -> Result<(), Fault> {
+    let bytes = nelems * kernel.elem;
+    let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
+    match w.algorithms.reduce(bytes, team.size, w.map.crowded) {
+        Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel),
+        Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel),
+        Reduce::Whole => whole(&turn, dest, source, nelems, kernel),
+        Reduce::Sliced => sliced(&turn, dest, source, nelems, kernel),
+    }
 }
 
 /// Contributions travel in the posts; everyone combines all of them.

@@ -4,6 +4,7 @@
 use super::agree::{agree, alike, apart};
 use super::kernel::Kernel;
 use super::post::{Bytes, INLINE, Kind, Turn, signature};
+use super::spread;
 use crate::base::Fault;
 use crate::team::algorithm::Scan;
 use crate::team::area::WORDS;
@@ -55,6 +56,25 @@ fn scan(
     apart(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
+    match &team.spread {
+        Some(spread) => spread::scan(w, team, spread, dest, source, nelems, kernel, kind)?,
+        None => here(w, team, dest, source, nelems, kernel, kind)?,
+    }
+    Ok(0)
+}
+
+/// As [`scan`], for members on this host, with arguments that were checked.
+#[inline]
+pub(super) fn here(
+    w: &World,
+    team: &Team,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+    kind: Kind,
+) -> Result<(), Fault> {
+    let bytes = nelems * kernel.elem;
     if w.algorithms.scan(bytes, team.size, w.map.crowded) == Scan::Doubling {
         return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
     }
@@ -79,7 +99,7 @@ fn scan(
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
-    Ok(0)
+    Ok(())
 }
 
 /// In round r each member hands on the combination of the 2^r contributions that end with its own.
@@ -93,7 +113,7 @@ fn doubling(
     bytes: usize,
     kernel: Kernel,
     kind: Kind,
-) -> Result<i32, Fault> {
+) -> Result<(), Fault> {
     // `with_mine` ends with this member's contribution, `before` with the previous member's.
     let mut with_mine = Bytes([0; WORDS]);
     let mut before: Option<Bytes> = None;
@@ -122,5 +142,5 @@ fn doubling(
     let result = if kind == Kind::Inscan { with_mine } else { before.unwrap_or(Bytes([0; WORDS])) };
     // SAFETY: dest was checked.
     unsafe { copy(dest, result.0.as_ptr().cast(), bytes) };
-    Ok(0)
+    Ok(())
 }

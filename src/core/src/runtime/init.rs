@@ -71,7 +71,7 @@ pub fn init_thread(requested: i32) -> Result<Start, Fault> {
             process.heap.clear();
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
-            collectives::sync_unchecked(world());
+            collectives::sync_unchecked(world())?;
         }
         Some(_) => {
             drop(first);
@@ -115,6 +115,8 @@ fn start(result: &mut Start) -> Result<&'static Process, Fault> {
         shared: Team::new(internal, 1, range, me, Config::default()),
         internal,
         algorithms,
+        hosts: vec![0],
+        common: team::spread::Common::new(),
     };
     // Ids of the two teams that are always there.
     world.world.mine().ids[0].store(0b11, Ordering::Release);

@@ -3,8 +3,10 @@
 //! Without it only what their posts say anyway is compared ([`super::post`]): which collective, and how many bytes.
 
 use super::post::{Exchange, Kind, name, signature};
+use super::spread::Call;
 use super::{Present, Team, World};
 use crate::base::{Cause, Fault};
+use crate::group::{Net, Phase, step};
 use crate::memory::Map;
 
 /// What a number in a call is, for messages.
@@ -20,7 +22,7 @@ pub enum Arg {
 
 /// A call that all members must make alike.
 #[derive(Debug)]
-pub struct Call<'a> {
+pub struct Compared<'a> {
     /// Which.
     pub kind: Kind,
     /// Arguments that must be the same; at most as many as a post has words.
@@ -30,27 +32,62 @@ pub struct Call<'a> {
 /// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
 #[inline(always)]
 pub fn agree(w: &World, team: &Team, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
-    if w.map.check { compare(w, team, &Call { kind, args }) } else { Ok(()) }
+    if w.map.check { compare(w, team, &Compared { kind, args }) } else { Ok(()) }
 }
 
 #[cold]
 #[inline(never)]
-fn compare(w: &World, team: &Team, call: &Call<'_>) -> Result<(), Fault> {
-    let turn = Exchange::start(Present { w, team }, signature(call.kind, 0));
+fn compare(w: &World, team: &Team, call: &Compared<'_>) -> Result<(), Fault> {
     let words: Vec<u64> = call.args.iter().map(|(_, value)| *value).collect();
-    turn.show(&words);
+    let Some(spread) = &team.spread else { return compare_here(w, team, call, &words) };
+    compare_here(w, &spread.local, call, &words)?;
+    compare_hosts(&Call::begin(w, team, spread, signature(call.kind, 0))?, call, &words)
+}
+
+/// Each host's first member compares with the host before: when all are like their neighbours, all are alike.
+fn compare_hosts(hosts: &Call<'_>, call: &Compared<'_>, words: &[u64]) -> Result<(), Fault> {
+    if !hosts.leads() {
+        return Ok(());
+    }
+    let peers = hosts.hosts()?;
+    let (me, size) = (peers.me(), peers.size());
+    let mine: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (step, before) = (step(Phase::First, 0, 0), (me + size - 1) % size);
+    peers.send((me + 1) % size, step, &mine)?;
+    let mut theirs = vec![0; mine.len()];
+    peers.receive(before, step, &mut theirs)?;
+    let theirs = theirs.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or([0; 8])));
+    call.same(theirs, peers.ranks.world(before))
+}
+
+/// Every member looks at every other.
+fn compare_here(w: &World, team: &Team, call: &Compared<'_>, words: &[u64]) -> Result<(), Fault> {
+    let turn = Exchange::start(Present { w, team }, signature(call.kind, 0));
+    turn.show(words);
     for pe in 0..team.size {
-        let mismatch = |mine, theirs| Fault::from(Cause::Mismatch { mine, theirs, pe: team.world(pe) });
-        let mine = name(signature(call.kind, 0));
-        let post = turn.look(pe).map_err(|theirs| mismatch(mine.into(), name(theirs).into()))?;
-        let theirs = Exchange::<Present<'_>>::words(post).0;
-        if let Some(((arg, mine_value), theirs)) = call.args.iter().zip(theirs).find(|((_, a), b)| a != b) {
-            return Err(mismatch(describe(mine, *arg, *mine_value), describe(mine, *arg, theirs)));
-        }
+        let post = turn.look(pe).map_err(|theirs| {
+            let (mine, theirs) = (name(signature(call.kind, 0)).into(), name(theirs).into());
+            Fault::from(Cause::Mismatch { mine, theirs, pe: team.world(pe) })
+        })?;
+        call.same(Exchange::<Present<'_>>::words(post).0.into_iter(), team.world(pe))?;
     }
     turn.all_heard();
     turn.done();
     Ok(())
+}
+
+impl Compared<'_> {
+    /// Compares with the arguments of a PE, given by its world number.
+    fn same(&self, theirs: impl Iterator<Item = u64>, pe: i32) -> Result<(), Fault> {
+        match self.args.iter().zip(theirs).find(|((_, mine), theirs)| mine != theirs) {
+            None => Ok(()),
+            Some(((arg, mine), theirs)) => {
+                let call = name(signature(self.kind, 0));
+                let (mine, theirs) = (describe(call, *arg, *mine), describe(call, *arg, theirs));
+                Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
+            }
+        }
+    }
 }
 
 fn describe(call: &str, arg: Arg, value: u64) -> String {

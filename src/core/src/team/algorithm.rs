@@ -13,6 +13,15 @@ const FLAT_MEMBERS: i32 = 8;
 /// Members that a member of a tree passes results to.
 pub const FAN: i32 = 4;
 
+/// Data that goes in messages between hosts may wait for its receiver in the receiver's memory: this many bytes at most.
+const BY_MESSAGES: usize = 64 << 10;
+/// Broadcasts between hosts are cut into a part a host from this many bytes on, and more hosts than this: two copies of the
+/// data leave a host then, not the logarithm of the hosts.
+const SCATTERED: usize = 512 << 10;
+const SCATTERED_HOSTS: usize = 4;
+/// Reductions of up to this many bytes take few messages rather than few bytes.
+const DOUBLED: usize = 16 << 10;
+
 /// One algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row {
@@ -42,6 +51,23 @@ pub const TABLE: &[Row] = &[
     row("fcollect", "leader", "all write to member 0, then read the whole from there"),
     row("scan", "flat", "every member reads and combines all before it"),
     row("scan", "doubling", "small: rounds of partial results from PEs 1, 2, 4 ... before; larger as flat"),
+    row(
+        "hosts-broadcast",
+        "messages",
+        "between hosts: small data goes down a binomial tree in messages; larger as binomial",
+    ),
+    row("hosts-broadcast", "binomial", "between hosts: puts down a binomial tree, in segments"),
+    row("hosts-broadcast", "scatter", "between hosts: each host gets a part, then all gather the parts"),
+    row("hosts-reduce", "doubling", "between hosts: in each round a host swaps all data with another, in messages"),
+    row(
+        "hosts-reduce",
+        "halving",
+        "between hosts: each host combines a share, by gets; shares are passed around by puts",
+    ),
+    row("hosts-fcollect", "messages", "between hosts: small results are gathered in messages; larger ones by puts"),
+    row("hosts-fcollect", "puts", "between hosts: blocks are put where they belong, twice as many in each round"),
+    row("hosts-alltoall", "messages", "between hosts: a block is sent in messages"),
+    row("hosts-alltoall", "puts", "between hosts: a block is put where it belongs; between two meetings"),
 ];
 
 /// How barriers meet.
@@ -82,6 +108,29 @@ pub enum Scan {
     Doubling,
 }
 
+/// As [`Broadcast`], between hosts; so for the next ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum HostsBroadcast {
+    Messages,
+    Binomial,
+    Scatter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum HostsReduce {
+    Doubling,
+    Halving,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum Carry {
+    Messages,
+    Puts,
+}
+
 /// What the environment forces; `None` leaves the choice to size and members.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[allow(missing_docs)]
@@ -91,11 +140,25 @@ pub struct Choice {
     pub reduce: Option<Reduce>,
     pub fcollect: Option<Fcollect>,
     pub scan: Option<Scan>,
+    pub hosts_broadcast: Option<HostsBroadcast>,
+    pub hosts_reduce: Option<HostsReduce>,
+    pub hosts_fcollect: Option<Carry>,
+    pub hosts_alltoall: Option<Carry>,
 }
 
 impl Choice {
     /// Nothing is forced.
-    pub const AUTO: Self = Self { barrier: None, broadcast: None, reduce: None, fcollect: None, scan: None };
+    pub const AUTO: Self = Self {
+        barrier: None,
+        broadcast: None,
+        reduce: None,
+        fcollect: None,
+        scan: None,
+        hosts_broadcast: None,
+        hosts_reduce: None,
+        hosts_fcollect: None,
+        hosts_alltoall: None,
+    };
 
     /// Reads `SHMEM_COLLECTIVES`.
     pub fn from_env() -> Result<Self, Fault> {
@@ -120,6 +183,15 @@ impl Choice {
                 "fcollect:leader" => choice.fcollect = Some(Fcollect::Leader),
                 "scan:flat" => choice.scan = Some(Scan::Flat),
                 "scan:doubling" => choice.scan = Some(Scan::Doubling),
+                "hosts-broadcast:messages" => choice.hosts_broadcast = Some(HostsBroadcast::Messages),
+                "hosts-broadcast:binomial" => choice.hosts_broadcast = Some(HostsBroadcast::Binomial),
+                "hosts-broadcast:scatter" => choice.hosts_broadcast = Some(HostsBroadcast::Scatter),
+                "hosts-reduce:doubling" => choice.hosts_reduce = Some(HostsReduce::Doubling),
+                "hosts-reduce:halving" => choice.hosts_reduce = Some(HostsReduce::Halving),
+                "hosts-fcollect:messages" => choice.hosts_fcollect = Some(Carry::Messages),
+                "hosts-fcollect:puts" => choice.hosts_fcollect = Some(Carry::Puts),
+                "hosts-alltoall:messages" => choice.hosts_alltoall = Some(Carry::Messages),
+                "hosts-alltoall:puts" => choice.hosts_alltoall = Some(Carry::Puts),
                 _ => {
                     return Err("expected auto, or names such as barrier:counter, broadcast:tree, reduce:sliced, \
                                 fcollect:leader, scan:doubling (docs/environment.md lists all)");
@@ -176,6 +248,36 @@ impl Choice {
     }
 }
 
+impl Choice {
+    /// For a broadcast between hosts.
+    pub fn hosts_broadcast(&self, bytes: usize, hosts: usize) -> HostsBroadcast {
+        match self.hosts_broadcast {
+            Some(HostsBroadcast::Messages) | None if bytes <= BY_MESSAGES => HostsBroadcast::Messages,
+            Some(HostsBroadcast::Scatter) => HostsBroadcast::Scatter,
+            None if bytes >= SCATTERED && hosts > SCATTERED_HOSTS => HostsBroadcast::Scatter,
+            _ => HostsBroadcast::Binomial,
+        }
+    }
+
+    /// For a reduction between hosts.
+    pub fn hosts_reduce(&self, bytes: usize) -> HostsReduce {
+        self.hosts_reduce.unwrap_or(if bytes <= DOUBLED { HostsReduce::Doubling } else { HostsReduce::Halving })
+    }
+
+    /// For an fcollect or collect between hosts whose result has `total` bytes.
+    pub fn hosts_fcollect(&self, total: usize) -> Carry {
+        match self.hosts_fcollect {
+            Some(Carry::Messages) | None if total <= BY_MESSAGES => Carry::Messages,
+            _ => Carry::Puts,
+        }
+    }
+
+    /// For an alltoall between hosts with `bytes` bytes for each member.
+    pub fn hosts_alltoall(&self, bytes: usize) -> Carry {
+        self.hosts_alltoall.unwrap_or(if bytes <= DOUBLED { Carry::Messages } else { Carry::Puts })
+    }
+}
+
 /// Whether rounds of messages pay.
 #[inline]
 fn many(members: i32, crowded: bool) -> bool {
@@ -210,5 +312,12 @@ mod tests {
         assert_eq!(Choice::AUTO.reduce(8, 64, false), Reduce::Tree);
         assert_eq!(Choice::AUTO.reduce(8, 64, true), Reduce::Flat);
         assert_eq!(Choice::AUTO.reduce(1 << 20, 2, false), Reduce::Sliced);
+        assert_eq!(forced("hosts-broadcast:messages").hosts_broadcast(1 << 20, 9), HostsBroadcast::Binomial);
+        assert_eq!(forced("hosts-fcollect:messages").hosts_fcollect(1 << 20), Carry::Puts);
+        assert_eq!(Choice::AUTO.hosts_broadcast(8, 99), HostsBroadcast::Messages);
+        assert_eq!(Choice::AUTO.hosts_broadcast(1 << 20, 2), HostsBroadcast::Binomial);
+        assert_eq!(Choice::AUTO.hosts_broadcast(1 << 20, 9), HostsBroadcast::Scatter);
+        assert_eq!(Choice::AUTO.hosts_reduce(8), HostsReduce::Doubling);
+        assert_eq!(Choice::AUTO.hosts_reduce(1 << 20), HostsReduce::Halving);
     }
 }

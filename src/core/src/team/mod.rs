@@ -8,10 +8,12 @@ pub mod agree;
 pub mod algorithm;
 mod api;
 pub mod area;
+mod ids;
 mod meet;
 pub mod members;
 pub mod post;
 mod split;
+pub mod spread;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use meet::{count, meet};
@@ -76,6 +78,8 @@ pub struct Team {
     areas: *const u8,
     /// What collectives have done so far.
     pub progress: Progress,
+    /// Where members are on several hosts: what it does instead.
+    pub spread: Option<Box<spread::Spread>>,
 }
 
 /// Counters of this PE on one team. Collectives on a team do not run concurrently (Section 9.10), so plain cells do.
@@ -104,7 +108,7 @@ unsafe impl Sync for Team {}
 unsafe impl Send for Team {}
 
 impl Team {
-    /// A team whose areas are clean on every member.
+    /// A team of PEs of this host, whose areas are clean on every member.
     pub const fn new(internal: *const u8, id: usize, range: (i32, i32, i32), me: i32, config: Config) -> Self {
         let (start, stride, size) = range;
         Self {
@@ -117,6 +121,7 @@ impl Team {
             contexts: Mutex::new(BTreeSet::new()),
             areas: internal.wrapping_add(id * AREA),
             progress: Progress::new(),
+            spread: None,
         }
     }
 
@@ -165,6 +170,10 @@ pub struct World {
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Choice,
+    /// First PEs of all hosts, ascending.
+    pub hosts: Vec<u32>,
+    /// Of groups of PEs on several hosts.
+    pub common: spread::Common,
 }
 
 // SAFETY: the map is constant once published, the teams are Sync, the areas atomic.
@@ -191,6 +200,8 @@ impl World {
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
             internal: std::ptr::null(),
             algorithms: algorithm::Choice::AUTO,
+            hosts: Vec::new(),
+            common: spread::Common::new(),
         }
     }
 
@@ -217,11 +228,23 @@ pub(crate) fn unknown(handle: usize) -> Fault {
     Fault::from(Cause::BadTeam { handle, gone: SLAB.was_used(handle) })
 }
 
+/// Waits for all members of a team, by the algorithm in force.
+#[inline]
+pub fn sync(w: &World, team: &Team) -> Result<(), Fault> {
+    match &team.spread {
+        Some(spread) => spread::sync(w, team, spread),
+        None => {
+            Present { w, team }.sync();
+            Ok(())
+        }
+    }
+}
+
 /// Ends all teams that programs made, and all contexts: what a program leaves behind at its last finalize.
 pub(crate) fn forget_all(w: &World) {
     crate::context::forget_all();
     SLAB.clear();
-    split::forget_ids(w);
+    ids::forget_ids(w);
 }
 
 /// Context creation on a team: numbers are the team's.

@@ -71,7 +71,7 @@ pub fn signature(kind: Kind, number: usize) -> u64 {
 }
 
 /// A signature in words.
-fn show(signature: u64) -> String {
+pub(super) fn show(signature: u64) -> String {
     format!("{} of {} bytes", name(signature), signature & ((1 << 56) - 1))
 }
 

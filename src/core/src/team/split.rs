@@ -2,14 +2,13 @@
 #![allow(unsafe_code)]
 
 use super::agree::{Arg, agree};
-use super::area::{AREA, Area, TEAMS};
+use super::ids::{clean, common_free_id, release_id, take_id};
 use super::post::Kind;
+use super::spread;
 use super::{Config, Handle, NUM_CONTEXTS, Present, SLAB, Team, World, unknown};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
-use crate::memory::segments::INTERNAL;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A team to be made: strided in its parent.
 #[derive(Clone, Copy)]
@@ -46,7 +45,7 @@ pub fn split_strided(
     }
     // With one member any stride is the same, and it may be too large to compute with.
     let stride = if size == 1 { 1 } else { stride };
-    let team = make(w, parent, &[Wanted { start, stride, size, config }]);
+    let team = make(w, parent, &[Wanted { start, stride, size, config }])?;
     finish(team, new_team)
 }
 
@@ -85,8 +84,8 @@ pub fn split_2d(
             config: y_config,
         })
         .collect();
-    let row = make(w, parent, &rows);
-    let column = make(w, parent, &columns);
+    let row = make(w, parent, &rows)?;
+    let column = make(w, parent, &columns)?;
     // All PEs of the parent get both of their teams, or none gets any.
     if matches!(row, Made::NoRoom) || matches!(column, Made::NoRoom) {
         discard(w, row);
@@ -111,7 +110,7 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
     }
     agree(w, team, Kind::Destroy, &[])?;
     // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
-    super::meet(&Present { w, team });
+    meet(w, team)?;
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
@@ -188,10 +187,10 @@ fn discard(w: &World, made: Made) {
 }
 
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
-fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
+fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
     // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
-    super::meet(&Present { w, team: parent });
-    let id = common_free_id(w, parent);
+    meet(w, parent)?;
+    let id = common_free_id(w, parent)?;
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
         let rank = offset / t.stride;
@@ -201,52 +200,24 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Made {
         // A clean area before anyone can write to it: members do so after the second meeting only.
         clean(w, id);
     }
-    super::meet(&Present { w, team: parent });
-    let Some(id) = id else { return Made::NoRoom };
+    meet(w, parent)?;
+    let Some(id) = id else { return Ok(Made::NoRoom) };
     let Some((t, rank)) = mine else {
-        return Made::Outside;
+        return Ok(Made::Outside);
     };
     take_id(w, id);
     let range = (parent.world(t.start), parent.stride * t.stride, t.size);
-    let team = Team::new(w.internal, id, range, rank, t.config);
-    match SLAB.insert(team) {
-        Some(handle) => Made::Member(Handle(handle)),
-        None => Made::NoRoom,
+    let team = Team::placed(&w.hosts, w.internal, id, range, rank, t.config);
+    Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
+}
+
+/// Waits for all members. They wait on words of their own areas only.
+fn meet(w: &World, team: &Team) -> Result<(), Fault> {
+    match &team.spread {
+        Some(spread) => spread::sync_by(w, team, spread, |local| super::meet(local)),
+        None => {
+            super::meet(&Present { w, team });
+            Ok(())
+        }
     }
-}
-
-/// The lowest team id that no member has in use.
-fn common_free_id(w: &World, parent: &Team) -> Option<usize> {
-    (0..TEAMS / 64).find_map(|word| {
-        let used = (0..parent.size)
-            .map(|pe| w.world.area(parent.world(pe)).ids[word].load(Ordering::Acquire))
-            .fold(0, |all, one| all | one);
-        (used != u64::MAX).then(|| word * 64 + used.trailing_ones() as usize)
-    })
-}
-
-/// No team but the two that are always there.
-pub(super) fn forget_ids(w: &World) {
-    w.world
-        .mine()
-        .ids
-        .iter()
-        .enumerate()
-        .for_each(|(i, word)| word.store(if i == 0 { 0b11 } else { 0 }, Ordering::Release));
-}
-
-fn take_id(w: &World, id: usize) {
-    w.world.mine().ids[id / 64].fetch_or(1 << (id % 64), Ordering::AcqRel);
-}
-
-fn release_id(w: &World, id: usize) {
-    w.world.mine().ids[id / 64].fetch_and(!(1 << (id % 64)), Ordering::AcqRel);
-}
-
-/// Zeroes this PE's area of a team id.
-fn clean(w: &World, id: usize) {
-    let area = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * AREA).cast::<AtomicU64>();
-    // SAFETY: the areas of a PE follow each other, AREA bytes apart, and consist of words; no one uses this one now.
-    let words = unsafe { std::slice::from_raw_parts(area, size_of::<Area>() / 8) };
-    words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
 }

@@ -1,0 +1,108 @@
+//! One collective of a spread team.
+
+use super::{Peers, Ranks, Spread, sync};
+use crate::base::{Cause, Fault};
+use crate::team::{Team, World};
+use crate::transport::far::Far;
+use std::ops::Range;
+
+/// This PE's part in it. Every member makes one, in the same order, whether it speaks to other hosts or not.
+#[derive(Debug)]
+pub struct Call<'w> {
+    /// Map and algorithms.
+    pub w: &'w World,
+    /// The team.
+    pub team: &'w Team,
+    /// Its hosts.
+    pub spread: &'w Spread,
+    number: u32,
+    signature: u64,
+}
+
+/// What a spread team is there without: never, since nothing makes one then.
+fn far(w: &World) -> Result<&'static dyn Far, Fault> {
+    w.map.far.ok_or_else(|| Fault::from(Cause::Network("this job has no network".into())))
+}
+
+impl<'w> Call<'w> {
+    /// Begins the next collective.
+    pub fn begin(w: &'w World, team: &'w Team, spread: &'w Spread, signature: u64) -> Result<Self, Fault> {
+        if spread.turns.far_ahead() {
+            sync(w, team, spread)?;
+        }
+        Ok(Self::next(w, team, spread, signature))
+    }
+
+    /// As [`Self::begin`], where all members meet anyway.
+    pub(super) fn next(w: &'w World, team: &'w Team, spread: &'w Spread, signature: u64) -> Self {
+        Self { w, team, spread, number: spread.turns.next(), signature }
+    }
+
+    /// Whether this PE is the first of its host.
+    pub fn leads(&self) -> bool {
+        self.spread.local.me == 0
+    }
+
+    /// Members on this host, by their numbers in the team.
+    pub fn here(&self) -> Range<usize> {
+        let ranks = self.spread.layout.ranks(self.spread.layout.host);
+        ranks.start as usize..ranks.end as usize
+    }
+
+    /// What the collective is ([`crate::team::post`]).
+    pub fn signature(&self) -> u64 {
+        self.signature
+    }
+
+    /// Every member has heard of every other in this collective.
+    pub fn all_heard(&self) {
+        self.spread.turns.all_heard();
+    }
+
+    fn peers(&self, ranks: Ranks<'w>, me: usize) -> Result<Peers<'w>, Fault> {
+        let far = far(self.w)?;
+        Ok(Peers {
+            map: &self.w.map,
+            far,
+            channel: self.w.common.channel(far),
+            ranks,
+            me,
+            group: self.team.id as u64,
+            number: self.number,
+            signature: self.signature,
+        })
+    }
+
+    fn heads(&self, lane: u32, instead: Option<(usize, u32)>) -> Result<Peers<'w>, Fault> {
+        let (start, stride) = (self.team.start, self.team.stride);
+        let layout = &self.spread.layout;
+        self.peers(Ranks::Heads { start, stride, heads: &layout.heads, lane, instead }, layout.host)
+    }
+
+    /// The first members of all hosts.
+    pub fn hosts(&self) -> Result<Peers<'w>, Fault> {
+        self.heads(0, None)
+    }
+
+    /// As [`Self::hosts`], but that a host is represented by one given member of it.
+    pub fn hosts_with(&self, rank: i32) -> Result<Peers<'w>, Fault> {
+        self.heads(0, Some((self.spread.layout.host_of(rank), rank as u32)))
+    }
+
+    /// The members of all hosts that have this one's place there, of those that every host has.
+    pub fn lane(&self) -> Result<Peers<'w>, Fault> {
+        self.heads(self.spread.local.me as u32, None)
+    }
+
+    /// The last members of all hosts.
+    pub fn tails(&self) -> Result<Peers<'w>, Fault> {
+        let (start, stride) = (self.team.start, self.team.stride);
+        self.peers(Ranks::Tails { start, stride, layout: &self.spread.layout }, self.spread.layout.host)
+    }
+
+    /// All members.
+    pub fn all(&self) -> Result<Peers<'w>, Fault> {
+        let (start, stride, size) = (self.team.start, self.team.stride, self.team.size as usize);
+        self.peers(Ranks::All { start, stride, size }, self.team.me as usize)
+    }
+}

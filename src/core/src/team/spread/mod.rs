@@ -1,0 +1,163 @@
+//! Teams whose members are on several hosts: their members on this host meet in shared memory, and one PE of each host meets
+//! the other hosts' over the network.
+//!
+//! Hosts are runs of consecutively numbered PEs and a team is a strided range of them, so the members on a host follow each
+//! other in the team as well.
+
+mod call;
+mod layout;
+mod peers;
+
+pub use call::Call;
+pub use layout::Layout;
+pub use peers::{Peers, Ranks};
+
+use super::{Config, Members, Present, Team, World, post};
+use crate::base::Fault;
+use crate::group;
+use crate::memory::Map;
+use crate::transport::far::{Channel, Far};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What a team has where it is on several hosts.
+#[derive(Debug)]
+pub struct Spread {
+    /// The members on this host, as a team of their own.
+    pub local: Team,
+    /// Where its members are.
+    pub layout: Layout,
+    /// What the team has done.
+    pub turns: Turns,
+}
+
+/// Collectives of a group, as all of its members count them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Begun.
+    pub calls: u32,
+    /// Of which all members are known to have begun so many.
+    pub heard: u32,
+}
+
+/// See [`Count`]. A program does not run two of them at a time.
+#[derive(Debug, Default)]
+pub struct Turns(Cell<Count>);
+
+/// Collectives in which data goes one way only that may follow each other. Then all meet: messages that a slow member has not
+/// taken yet wait in its memory.
+const AHEAD: u32 = 16;
+
+/// What the process has for groups that are not teams, and for all of them.
+#[derive(Debug)]
+pub struct Common {
+    /// Counts of active sets, by their keys.
+    sets: Mutex<BTreeMap<u64, Count>>,
+    /// Of the puts of collectives.
+    channel: OnceLock<Channel>,
+}
+
+impl Common {
+    /// Nothing yet.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self { sets: Mutex::new(BTreeMap::new()), channel: OnceLock::new() }
+    }
+
+    /// Where no more channels are to be had, the default one does, with the program's own operations.
+    fn channel(&self, far: &dyn Far) -> Channel {
+        *self.channel.get_or_init(|| far.open().unwrap_or(Channel::DEFAULT))
+    }
+
+    /// What an active set has done.
+    pub fn set(&self, key: u64) -> Count {
+        *self.sets.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default()
+    }
+
+    /// See [`Self::set`].
+    pub fn record(&self, key: u64, count: Count) {
+        self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(key, count);
+    }
+}
+
+impl Team {
+    /// A team of PEs that are on this host, or, where `hosts` (the first PEs of all hosts, ascending) says that they are not,
+    /// of PEs on several. Areas are clean on every member.
+    pub fn placed(
+        hosts: &[u32],
+        internal: *const u8,
+        id: usize,
+        range: (i32, i32, i32),
+        me: i32,
+        config: Config,
+    ) -> Self {
+        let mut team = Self::new(internal, id, range, me, config);
+        let layout = Layout::of(hosts, range, me);
+        if layout.heads.len() > 1 {
+            let ranks = layout.ranks(layout.host);
+            let (first, size) = (ranks.start as i32, ranks.len() as i32);
+            let range = (team.world(first), team.stride, size);
+            // The team itself has no use for its area.
+            let local = Self::new(internal, id, range, me - first, config);
+            team.spread = Some(Box::new(Spread { local, layout, turns: Turns::default() }));
+        }
+        team
+    }
+}
+
+/// First PEs of all hosts of a job, for a launcher that does not tell. Collective over the job, before anything else.
+pub fn hosts(map: &Map, far: &dyn Far) -> Result<Vec<u32>, Fault> {
+    let size = map.npes as usize;
+    let peers = Peers {
+        map,
+        far,
+        channel: Channel::DEFAULT,
+        ranks: Ranks::All { start: 0, stride: 1, size },
+        me: map.me as usize,
+        group: u64::MAX,
+        number: 0,
+        signature: post::signature(post::Kind::Init, 0),
+    };
+    group::hosts(&peers, map.first_pe as usize)
+}
+
+/// Waits for all members of a team.
+#[cold]
+#[inline(never)]
+pub fn sync(w: &World, team: &Team, spread: &Spread) -> Result<(), Fault> {
+    sync_by(w, team, spread, |local| local.sync())
+}
+
+/// As [`sync`], with a certain way to meet within a host.
+pub(super) fn sync_by(w: &World, team: &Team, spread: &Spread, meet: fn(&Present<'_>)) -> Result<(), Fault> {
+    let call = Call::next(w, team, spread, post::signature(post::Kind::Barrier, 0));
+    let local = Present { w, team: &spread.local };
+    meet(&local);
+    if call.leads() {
+        group::meet(&call.hosts()?)?;
+    }
+    meet(&local);
+    call.all_heard();
+    Ok(())
+}
+
+impl Turns {
+    fn next(&self) -> u32 {
+        let mut count = self.0.get();
+        count.calls = count.calls.wrapping_add(1);
+        self.0.set(count);
+        count.calls
+    }
+
+    fn all_heard(&self) {
+        let mut count = self.0.get();
+        count.heard = count.calls;
+        self.0.set(count);
+    }
+
+    /// Whether all must meet before the next collective.
+    fn far_ahead(&self) -> bool {
+        self.0.get().calls.wrapping_sub(self.0.get().heard) >= AHEAD
+    }
+}

@@ -1,0 +1,10 @@
+//! Teams on several hosts, without a network: PEs are threads, hosts share memory among theirs, and a fabric in memory delivers
+//! late and in no order.
+#![allow(unsafe_code)]
+
+mod errors;
+mod fabric;
+mod job;
+mod random;
+mod sequence;
+mod teams;
