@@ -91,6 +91,9 @@ mod tests {
         assert!(library.function(c"getpid").is_some());
         assert!(library.function(c"no_such_function").is_none());
         let reasons = Library::open_first(["libno-such-thing.so.9", "/none.so"]).unwrap_err();
-        assert!(reasons.starts_with("libno-such-thing.so.9: cannot open") && reasons.contains("; /none.so: "), "{reasons}");
+        assert!(
+            reasons.starts_with("libno-such-thing.so.9: cannot open") && reasons.contains("; /none.so: "),
+            "{reasons}"
+        );
     }
 }

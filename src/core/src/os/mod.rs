@@ -5,6 +5,7 @@ pub mod elf;
 pub mod fork;
 pub mod futex;
 pub mod library;
+pub mod machine;
 pub mod mmap;
 pub mod packet;
 pub mod pagemap;

@@ -28,8 +28,16 @@ pub fn accept(listener: &UnixListener, until: Instant) -> io::Result<Option<Unix
     listener.accept().map(|(stream, _)| Some(stream))
 }
 
-/// Waits until there is something to read, or the time has come.
-fn readable(fd: RawFd, until: Instant) -> io::Result<bool> {
+/// Whether a descriptor is a socket.
+pub fn is_socket(fd: RawFd) -> bool {
+    // SAFETY: a zeroed stat is a valid value.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: stat is writable.
+    unsafe { libc::fstat(fd, &raw mut stat) == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFSOCK }
+}
+
+/// Waits until there is something to read, or the other end is closed; false where the time comes first.
+pub fn readable(fd: RawFd, until: Instant) -> io::Result<bool> {
     loop {
         let left = until.saturating_duration_since(Instant::now());
         let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
@@ -56,13 +64,7 @@ pub fn peer_user(stream: &UnixStream) -> io::Result<u32> {
     let mut len = size_of::<libc::ucred>() as libc::socklen_t;
     // SAFETY: a structure of the type and length that this option fills.
     let result = unsafe {
-        libc::getsockopt(
-            stream.as_raw_fd(),
-            libc::SOL_SOCKET,
-            libc::SO_PEERCRED,
-            (&raw mut who).cast(),
-            &raw mut len,
-        )
+        libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, (&raw mut who).cast(), &raw mut len)
     };
     if result == 0 { Ok(who.uid) } else { Err(io::Error::last_os_error()) }
 }
@@ -96,11 +98,7 @@ pub fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
             (*header).cmsg_level = libc::SOL_SOCKET;
             (*header).cmsg_type = libc::SCM_RIGHTS;
             (*header).cmsg_len = libc::CMSG_LEN(payload) as _;
-            std::ptr::copy_nonoverlapping(
-                descriptors.as_ptr().cast::<u8>(),
-                libc::CMSG_DATA(header),
-                payload as usize,
-            );
+            std::ptr::copy_nonoverlapping(descriptors.as_ptr().cast::<u8>(), libc::CMSG_DATA(header), payload as usize);
         }
         libc::sendmsg(stream.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL)
     };
@@ -109,6 +107,23 @@ pub fn send(stream: &UnixStream, bytes: &[u8], descriptors: &[RawFd]) -> io::Res
         0.. => Err(io::ErrorKind::WriteZero.into()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Sends all of the bytes to a socket of any kind; an end that is closed is an error, not a signal.
+pub fn send_all(to: &impl AsRawFd, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        // SAFETY: the bytes are readable.
+        let sent = unsafe { libc::send(to.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+        if sent >= 0 {
+            bytes = &bytes[sent as usize..];
+            continue;
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
+    }
+    Ok(())
 }
 
 /// Receives at most `bytes.len()` bytes, and the descriptors that came with them. No byte: the other end is closed.
