@@ -1,7 +1,7 @@
 //! Start and end of the library, and of its profile.
 
 use std::ffi::c_int;
-use std::os::fd::{IntoRawFd, RawFd};
+use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
@@ -65,7 +65,7 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
 /// anything to record into.
 fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
-    let start = runtime::init_thread(thread)?;
+    let start = runtime::init_thread(thread, make_profile)?;
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
@@ -75,6 +75,11 @@ fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
         }
     }
     Ok(start)
+}
+
+/// A profile segment for the PEs of this host, made by the first of them. A job runs on without.
+fn make_profile(pes: std::ops::Range<u32>, npes: u32) -> Option<OwnedFd> {
+    recorder::shared_segment(pes, npes).ok()
 }
 
 /// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there is

@@ -1,9 +1,11 @@
 //! Loading the tools that `SHMEM_TOOLS` names.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use pellucid_core::os::library;
 
 use super::guard::{self, Loading};
 use super::objects::{self, Object};
@@ -14,28 +16,19 @@ const OPTIONAL: &str = "SHMEM_TOOLS_OPTIONAL";
 /// Says that a copy of this library has loaded the tools of this process: a tool may bring another one.
 const DONE: &str = "PELLUCID_TOOLS_LOADED";
 
-unsafe extern "C" {
-    fn pellucid_has_loader() -> c_int;
-    fn pellucid_dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
-    fn pellucid_dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn pellucid_dlerror() -> *const c_char;
-}
-
 /// The C library's `dlsym`, for those who have to jump to it.
 pub static DLSYM: AtomicPtr<()> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Whether the process can load anything: a static executable cannot.
 pub fn has_loader() -> bool {
-    // SAFETY: asks for a value.
-    let known = unsafe { pellucid_has_loader() != 0 };
     // A static executable has its own dynamic section, or none, and the kernel's page.
-    known && objects::all().iter().filter(|object| object.dynamic().is_some()).count() >= 3
+    library::is_linked() && objects::all().iter().filter(|object| object.dynamic().is_some()).count() >= 3
 }
 
 /// The handle of an object that is loaded.
 pub fn opened(name: &CStr) -> Option<usize> {
     // SAFETY: loads nothing.
-    let handle = unsafe { pellucid_dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD) as usize };
+    let handle = unsafe { library::open(name, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
     (handle != 0).then_some(handle)
 }
 
@@ -47,18 +40,8 @@ pub fn prepare() {
 /// Address of a symbol as `dlsym` finds it in a loaded object and its dependencies; 0 where there is none.
 pub fn symbol(handle: usize, name: &str) -> usize {
     let Ok(name) = CString::new(name) else { return 0 };
-    // SAFETY: a C string, and a handle that dlopen gave or that dlsym knows.
-    unsafe { pellucid_dlsym(handle as *mut c_void, name.as_ptr()) as usize }
-}
-
-fn error() -> String {
-    // SAFETY: a C string of the loader, or null.
-    let text = unsafe { pellucid_dlerror() };
-    if text.is_null() {
-        return "no reason given".into();
-    }
-    // SAFETY: as above.
-    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+    // SAFETY: a handle that dlopen gave or that dlsym knows.
+    unsafe { library::symbol(handle, &name) }
 }
 
 fn who() -> String {
@@ -159,7 +142,7 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let path = CString::new(path(name).into_vec()).map_err(|_| format!("{TOOLS}: {shown}: not a file name"))?;
     let open = |flags: c_int| {
         // SAFETY: runs the constructors of a tool that the user asked for.
-        unsafe { pellucid_dlopen(path.as_ptr(), flags) as usize }
+        unsafe { library::open(&path, flags) }
     };
     // A constructor is not run twice, and references that the program has to its functions are not ours to change.
     if let Some(there) = opened(&path) {
@@ -175,7 +158,7 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let loading = Loading::new(&who(), &shown, again);
     let handle = guard::watch(&loading, || open(libc::RTLD_NOW | libc::RTLD_LOCAL));
     if handle == 0 {
-        return Err(format!("tool {shown}: cannot be loaded: {}", error()));
+        return Err(format!("tool {shown}: cannot be loaded: {}", library::error()));
     }
     let is_new = |object: &Object| !before.iter().any(|old| old.is(object));
     let mut objects = objects::all();

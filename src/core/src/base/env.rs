@@ -98,6 +98,19 @@ pub const TABLE: &[Var] = &[
         default: "",
         help: "1: go on without a tool that cannot be loaded; oshrun --tool-optional sets it",
     },
+    Var {
+        name: "BOOTSTRAP",
+        sma: false,
+        default: "auto",
+        help: "launcher to obey: oshrun, pmix, pmi2, pmi1, none (one PE), or auto: the one whose variables are there \
+               (docs/launchers.md)",
+    },
+    Var {
+        name: "PMIX_LIBRARY",
+        sma: false,
+        default: "",
+        help: "libpmix to open where the launcher speaks PMIx; unset: libpmix.so.2 where it is usually installed",
+    },
 ];
 
 /// The value of `SHMEM_<name>`, or of `SMA_<name>` where the table allows it, with the full name under which it was found.

@@ -105,7 +105,16 @@ impl Job {
         Self::new(pes, npes).map_err(std::io::Error::other)
     }
 
+    /// As [`Self::create`], made by a PE: its own CPUs say nothing of what the launcher has.
+    pub(crate) fn on_host(pes: Range<u32>, npes: u32) -> Result<Self, Fault> {
+        Self::with_cpus(pes, npes, u32::MAX)
+    }
+
     pub(crate) fn new(pes: Range<u32>, npes: u32) -> Result<Self, Fault> {
+        Self::with_cpus(pes, npes, cpu::count(&cpu::affinity()))
+    }
+
+    fn with_cpus(pes: Range<u32>, npes: u32, cpus: u32) -> Result<Self, Fault> {
         let (first, local) = (pes.start, pes.end - pes.start);
         let fd = mmap::memfd(c"pellucid-job")?;
         let len = control_bytes(local);
@@ -119,7 +128,7 @@ impl Job {
             (*header).local = local;
             (*header).first = first;
             (*header).npes = npes;
-            (*header).cpus = cpu::count(&cpu::affinity());
+            (*header).cpus = cpus;
         }
         Ok(Self { fd, base, first, local, npes })
     }

@@ -1,8 +1,13 @@
-//! Who started this process: our launcher, or nobody.
+//! Who started this process: our launcher, another one, or nobody.
 #![allow(unsafe_code)]
 
+use super::detect::Launcher;
 use super::job::Job;
 use super::oshrun::Oshrun;
+use super::pmi1::Pmi1;
+use super::pmi2::Pmi2;
+use super::pmix::Pmix;
+use super::rendezvous::{self, MakeProfile, Member, Shared};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use crate::os::{mmap, process};
@@ -13,29 +18,83 @@ use std::sync::Arc;
 pub struct Launch {
     /// The job file, mapped.
     pub job: Job,
-    /// The profile segment, where the launcher holds one.
+    /// The profile segment, where the launcher or the host's first PE holds one.
     pub profile: Option<OwnedFd>,
     /// This process in the job.
     pub pe: u32,
     /// Whether a launcher is there to end the job.
     pub launched: bool,
-    /// How PEs of different hosts find each other; `None`: the job is all on this host.
+    /// How PEs of different hosts find each other, and the way to another's launcher; `None`: our launcher, and the job is all
+    /// on this host, or no launcher.
     pub wireup: Option<Arc<dyn Wireup>>,
+    /// Which launcher this is and how it was recognized, for people.
+    pub how: String,
 }
 
-const JOB: &str = "PELLUCID_JOB_FD";
+pub(super) const JOB: &str = "PELLUCID_JOB_FD";
 const PROFILE: &str = "PELLUCID_PROFILE_FD";
 const PE: &str = "PELLUCID_PE";
 const NPES: &str = "PELLUCID_NPES";
 const WIREUP: &str = "PELLUCID_WIREUP_FD";
+/// Which PE of which job this process became, `NAMESPACE.RANK=PID`: what it starts inherits that.
+const IS: &str = "PELLUCID_IS";
 
-/// Joins the job that the environment describes, or makes one of a single PE.
+/// Joins the job that the environment describes, or makes one of a single PE. `connected` is told of another's launcher as
+/// soon as there is one: from then on it has to hear how this process ends. `profile` makes a profile segment where the
+/// launcher is none of ours.
+pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result<Launch, Fault> {
+    let launcher = Launcher::find()?;
+    let found = launcher.evidence();
+    match launcher {
+        Launcher::None => {
+            let how = format!("no launcher ({found})");
+            Ok(Launch { job: Job::new(0..1, 1)?, profile: None, pe: 0, launched: false, wireup: None, how })
+        }
+        Launcher::Oshrun => ours(&found),
+        Launcher::Pmix { rank } => {
+            is_this_process(rank)?;
+            let pmix = Pmix::connect(rank)?;
+            remember(rank);
+            let how = format!("PMIx ({found}; {})", pmix.version());
+            join(pmix, profile, connected, how)
+        }
+        Launcher::Pmi2 { door, rank } => {
+            join(Pmi2::connect(&door, rank)?, profile, connected, format!("PMI-2 ({found})"))
+        }
+        Launcher::Pmi1(given) => join(Pmi1::connect(&given)?, profile, connected, format!("PMI-1 ({found})")),
+    }
+}
+
+/// Meets the PEs of this host under another's launcher.
+fn join<M: Member + 'static>(
+    member: M,
+    profile: MakeProfile,
+    connected: impl Fn(Arc<dyn Wireup>),
+    how: String,
+) -> Result<Launch, Fault> {
+    let member = Arc::new(member);
+    connected(member.clone());
+    rendezvous::locate(&*member)?;
+    let Shared { job, profile } = rendezvous::meet(&*member, profile)?;
+    let pe = member.pe();
+    if let Err(other) = job.pe(pe).claim(process::id()) {
+        return Err(Fault::from(Cause::Startup(format!("PE {pe} is process {other} already"))));
+    }
+    let local = member.local();
+    let how = format!(
+        "{how}: PE {pe} of {}, PEs {} to {} on host {}",
+        member.npes(),
+        local.start,
+        local.end - 1,
+        process::host_name()
+    );
+    Ok(Launch { job, profile, pe, launched: true, wireup: Some(member), how })
+}
+
+/// Joins the job that oshrun made.
 ///
 /// Takes the variables out of the environment: a program that this one starts is no PE of the job.
-pub fn find() -> Result<Launch, Fault> {
-    if std::env::var_os(JOB).is_none() {
-        return Ok(Launch { job: Job::new(0..1, 1)?, profile: None, pe: 0, launched: false, wireup: None });
-    }
+fn ours(found: &str) -> Result<Launch, Fault> {
     let fd = number(JOB)?;
     let job_fd = mmap::inherited(fd).ok_or_else(|| {
         Fault::from(Cause::Startup(format!(
@@ -66,13 +125,21 @@ pub fn find() -> Result<Launch, Fault> {
         mmap::close_on_exec(fd);
     }
     let wireup = wireup(&job, pe)?;
-    for name in [JOB, PROFILE, PE, NPES, WIREUP] {
+    // With the ranks that oshrun sets for tools, what a launcher further out has left would make a PE of its job.
+    for name in [JOB, PROFILE, PE, NPES, WIREUP, "PMIX_NAMESPACE", "PMI_FD", "PMI_PORT"] {
         // SAFETY: called from shmem_init, before the library has threads; a program that reads its environment in
         // another thread at this moment would race with any setenv of its own as well.
         unsafe { std::env::remove_var(name) };
     }
     process::end_with_parent();
-    Ok(Launch { job, profile, pe, launched: true, wireup })
+    let pes = job.pes();
+    let how = format!(
+        "oshrun ({found}): PE {pe} of {npes}, PEs {} to {} on host {}",
+        pes.start,
+        pes.end - 1,
+        process::host_name()
+    );
+    Ok(Launch { job, profile, pe, launched: true, wireup, how })
 }
 
 /// The connection to the launcher, where there are other hosts.
@@ -88,6 +155,29 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
     })?;
     mmap::close_on_exec(&socket);
     Ok(Some(Arc::new(Oshrun::new(socket, job, pe))))
+}
+
+/// What tells a PE of one PMIx job from that of another.
+fn mark(rank: u32) -> String {
+    format!("{}.{rank}=", std::env::var("PMIX_NAMESPACE").unwrap_or_default())
+}
+
+/// A program that a PE started has inherited all of its variables, but is not that PE.
+fn is_this_process(rank: u32) -> Result<(), Fault> {
+    let inherited = std::env::var(IS).ok();
+    let pid = inherited.as_deref().and_then(|value| value.strip_prefix(&mark(rank)));
+    match pid.filter(|pid| *pid != process::id().to_string()) {
+        None => Ok(()),
+        Some(pid) => Err(Fault::from(Cause::Startup(format!(
+            "PE {rank} is process {pid} already: start a further OpenSHMEM program from within a PE with its own launcher, \
+             or with SHMEM_BOOTSTRAP=none as a job of one PE"
+        )))),
+    }
+}
+
+fn remember(rank: u32) {
+    // SAFETY: as in `ours`.
+    unsafe { std::env::set_var(IS, format!("{}{}", mark(rank), process::id())) };
 }
 
 fn number(name: &str) -> Result<RawFd, Fault> {

@@ -1,12 +1,21 @@
 //! How a PE learns who it is and meets the others.
 
 mod cards;
+pub mod detect;
 pub mod identity;
 pub mod job;
 mod launch;
 pub mod onhost;
 pub mod oshrun;
+mod placement;
+mod pmi1;
+mod pmi2;
+mod pmi_socket;
+mod pmix;
+mod rendezvous;
 pub mod talk;
+mod value;
 pub mod wireup;
 
 pub use launch::{Launch, find};
+pub use rendezvous::MakeProfile;

@@ -1,6 +1,6 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
-use super::{NESTING, map, process, world};
+use super::{NESTING, WIREUP, map, process, world};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
@@ -40,6 +40,17 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
         }
         process.job.pe(process.pe).set_state(PeState::Finalized);
     }
+    let Some(wireup) = WIREUP.get() else { return };
+    match process.job.exit_request() {
+        Some(ExitRequest { pe, status, .. }) if pe == process.pe as i32 => {
+            wireup.abort(status, &format!("PE {pe} called shmem_global_exit({status})"));
+        }
+        // Our launcher sees that by itself; not all others do.
+        None if open && status != 0 => {
+            wireup.abort(status, &format!("PE {} ended with status {status} without shmem_finalize", process.pe));
+        }
+        _ => wireup.finish(),
+    }
 }
 
 /// Ends the whole job with a status, from any PE in any state of the others.
@@ -59,7 +70,12 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     let who = match process {
         Some(process) => format!("PE {}", process.pe),
         // Before init is complete the launcher's variable tells.
-        None => std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", os::id()), |pe| format!("PE {pe}")),
+        None => match WIREUP.get() {
+            Some(wireup) => format!("PE {}", wireup.pe()),
+            None => {
+                std::env::var("PELLUCID_PE").map_or_else(|_| format!("process {}", os::id()), |pe| format!("PE {pe}"))
+            }
+        },
     };
     let text = format!("pellucid: {who}: {routine}: {fault}\n");
     os::flush_streams();
@@ -67,6 +83,9 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     if let Some(process) = process {
         process.job.pe(process.pe).set_state(PeState::Failed);
         process.job.request_exit(ExitRequest { pe: process.pe as i32, status: 1, kind: ExitKind::Failed });
+    }
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(1, text.trim_end());
     }
     os::exit_now(1)
 }

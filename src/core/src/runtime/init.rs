@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use super::thread::set_thread;
-use super::{NESTING, PROCESS, Process, WORLD, exit, map, report, world};
+use super::{NESTING, PROCESS, Process, WIREUP, WORLD, exit, map, report, world};
 use crate::base::{Fault, env};
-use crate::bootstrap::{self, job::PeState};
+use crate::bootstrap::{self, MakeProfile, job::PeState};
 use crate::collectives;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
@@ -41,7 +41,8 @@ pub struct Start {
 }
 
 /// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
-pub fn init_thread(requested: i32) -> Result<Start, Fault> {
+/// `profile` makes the host's profile segment under a launcher that is not ours.
+pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
@@ -60,7 +61,7 @@ pub fn init_thread(requested: i32) -> Result<Start, Fault> {
     match super::process() {
         None => {
             result.first = true;
-            let process = start(&mut result)?;
+            let process = start(&mut result, profile)?;
             process.job.meet();
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
@@ -81,25 +82,28 @@ pub fn init_thread(requested: i32) -> Result<Start, Fault> {
     Ok(result)
 }
 
-fn start(result: &mut Start) -> Result<&'static Process, Fault> {
+fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, Fault> {
     let heap_len = env::symmetric_size()?;
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;
     let trace = env::trace()?;
     let check = env::is_set("DEBUG");
     let algorithms = Choice::from_env()?;
-    let launch = bootstrap::find()?;
+    let launch = bootstrap::find(profile, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
         process::line_buffered_stdout();
     }
     if launch.pe == 0 {
-        report::at_start();
+        report::at_start(&launch.how);
     }
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
     let segments: &'static segments::Segments = Box::leak(Box::new(segments));
     if check {
+        if pe == job.pes().start {
+            eprintln!("pellucid: PE {pe}: started by {}", launch.how);
+        }
         for note in &segments.notes {
             eprintln!("pellucid: PE {pe}: {note}");
         }

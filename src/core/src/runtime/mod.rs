@@ -12,12 +12,13 @@ pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use thread::{Level, query_thread};
 
 use crate::bootstrap::job::Job;
+use crate::bootstrap::wireup::Wireup;
 use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::team::World;
 use std::cell::UnsafeCell;
-use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
+use std::sync::{Arc, OnceLock};
 
 struct WorldCell(UnsafeCell<World>);
 
@@ -53,6 +54,9 @@ static PROCESS: OnceLock<&'static Process> = OnceLock::new();
 fn process() -> Option<&'static Process> {
     PROCESS.get().copied()
 }
+
+/// Another's launcher, which has to hear how this process ends. Set before anything can go wrong after.
+static WIREUP: OnceLock<Arc<dyn Wireup>> = OnceLock::new();
 
 /// `shmem_init` calls without their `shmem_finalize`. Whoever asks whether the library is initialized, or ends the job, does
 /// not wait for an initialization under way.

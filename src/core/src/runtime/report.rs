@@ -8,12 +8,12 @@ pub fn version_line() -> String {
 }
 
 /// Prints what `SHMEM_VERSION` and `SHMEM_INFO` ask for, on standard output, and warns of misspelt variables.
-pub fn at_start() {
+pub fn at_start(launcher: &str) {
     if env::is_set("VERSION") {
         println!("{}", version_line());
     }
     if env::is_set("INFO") {
-        print!("{}\n{}", version_line(), env::info());
+        print!("{}\nStarted by {launcher}\n{}", version_line(), env::info());
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for (given, nearest) in env::near_misses(names) {

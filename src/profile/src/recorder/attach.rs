@@ -2,7 +2,8 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
+use std::ops::Range;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use super::claim;
@@ -59,15 +60,23 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     Ok(())
 }
 
+/// A segment for the PEs `pes` of a job of `npes`, made by one of them.
+///
+/// # Errors
+/// As [`create`].
+pub fn shared_segment(pes: Range<u32>, npes: u32) -> io::Result<OwnedFd> {
+    let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let (program, arguments) = (words.next().unwrap_or_default(), words.collect());
+    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes: Some(pes.len() as u32), brief: true })
+}
+
 /// Records into a segment of this process's own: for a PE that runs without a launcher. The descriptor of the segment
 /// is returned; dropping it changes nothing.
 ///
 /// # Errors
 /// As [`attach`].
-pub fn attach_private(pe: u32, npes: u32) -> io::Result<std::os::fd::OwnedFd> {
-    let program = std::env::args_os().next().map(|p| p.to_string_lossy().into_owned()).unwrap_or_default();
-    let job = JobInfo { program, arguments: Vec::new(), first_pe: pe, local_pes: Some(1), brief: true };
-    let fd = create(npes, &job)?;
+pub fn attach_private(pe: u32, npes: u32) -> io::Result<OwnedFd> {
+    let fd = shared_segment(pe..pe + 1, npes)?;
     attach(fd.as_raw_fd(), pe, npes, pe, 1)?;
     Ok(fd)
 }

@@ -20,7 +20,9 @@ mod tls;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use attach::{Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level};
+pub use attach::{
+    Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
+};
 pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
 pub use extra::{context, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};

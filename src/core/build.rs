@@ -1,0 +1,13 @@
+//! Compiles the C shim: weak references, which stable Rust cannot make.
+
+fn main() {
+    println!("cargo:rerun-if-changed=shim");
+    cc::Build::new()
+        .file("shim/loader.c")
+        .std("c11")
+        .opt_level(2)
+        .warnings(true)
+        .extra_warnings(true)
+        .flag_if_supported("-fvisibility=hidden")
+        .compile("pellucid_core_shim");
+}

@@ -1,0 +1,113 @@
+//! The part of the binary interface of libpmix.so.2 that is used here. It has been the same since PMIx 2.
+#![allow(unsafe_code)]
+
+use crate::os::library::Library;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// Bytes of a namespace with its end.
+const NAMESPACE: usize = 256;
+/// `PMIX_SUCCESS`
+pub(super) const SUCCESS: c_int = 0;
+/// `PMIX_RANK_WILDCARD`
+pub(super) const ANY_RANK: u32 = u32::MAX - 1;
+/// `PMIX_GLOBAL`: for all processes of the job.
+pub(super) const GLOBAL: u8 = 3;
+
+/// `pmix_proc_t`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Process {
+    pub(super) namespace: [c_char; NAMESPACE],
+    pub(super) rank: u32,
+}
+
+impl Process {
+    pub(super) const NONE: Self = Self { namespace: [0; NAMESPACE], rank: 0 };
+
+    pub(super) fn namespace(&self) -> String {
+        let bytes: Vec<u8> = self.namespace.iter().take_while(|c| **c != 0).map(|c| *c as u8).collect();
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+/// Kinds of a [`Value`] (`pmix_data_type_t`).
+pub(super) mod kind {
+    pub(in super::super) const STRING: u16 = 3;
+    pub(in super::super) const SIZE: u16 = 4;
+    pub(in super::super) const INT: u16 = 6;
+    pub(in super::super) const UINT32: u16 = 14;
+    pub(in super::super) const BYTES: u16 = 27;
+}
+
+/// `pmix_byte_object_t`
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Bytes {
+    pub(super) start: *mut c_char,
+    pub(super) len: usize,
+}
+
+/// `pmix_value_t`, with more room than it has in any version: only ever read through pointers where the library made it.
+#[repr(C)]
+pub(super) struct Value {
+    pub(super) kind: u16,
+    pub(super) data: Data,
+}
+
+#[repr(C)]
+pub(super) union Data {
+    pub(super) string: *mut c_char,
+    pub(super) number: u32,
+    pub(super) size: usize,
+    pub(super) bytes: Bytes,
+    pub(super) room: [u64; 8],
+}
+
+macro_rules! functions {
+    ($($field:ident: $name:literal ($($argument:ty),*) -> $result:ty;)*) => {
+        /// Functions of the library.
+        #[derive(Clone, Copy)]
+        pub(super) struct Functions {
+            $(pub(super) $field: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl Functions {
+            /// Looks them up. Error: the one that is missing.
+            pub(super) fn find(library: Library) -> Result<Self, &'static str> {
+                Ok(Self {
+                    $($field: {
+                        let found = library.function($name).ok_or($name.to_str().unwrap_or_default())?.as_ptr();
+                        // SAFETY: the function of this name has had this signature since PMIx 2.
+                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(found) }
+                    },)*
+                })
+            }
+        }
+    };
+}
+
+functions! {
+    init: c"PMIx_Init" (*mut Process, *mut c_void, usize) -> c_int;
+    finalize: c"PMIx_Finalize" (*const c_void, usize) -> c_int;
+    put: c"PMIx_Put" (u8, *const c_char, *mut Value) -> c_int;
+    commit: c"PMIx_Commit" () -> c_int;
+    fence: c"PMIx_Fence" (*const Process, usize, *const c_void, usize) -> c_int;
+    get: c"PMIx_Get" (*const Process, *const c_char, *const c_void, usize, *mut *mut Value) -> c_int;
+    abort: c"PMIx_Abort" (c_int, *const c_char, *mut Process, usize) -> c_int;
+    resolve_nodes: c"PMIx_Resolve_nodes" (*const c_char, *mut *mut c_char) -> c_int;
+    resolve_peers: c"PMIx_Resolve_peers" (*const c_char, *const c_char, *mut *mut Process, *mut usize) -> c_int;
+    error: c"PMIx_Error_string" (c_int) -> *const c_char;
+    version: c"PMIx_Get_version" () -> *const c_char;
+}
+
+/// A C string that the library keeps.
+///
+/// # Safety
+/// Null or a C string.
+pub(super) unsafe fn text(text: *const c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: the caller's.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}

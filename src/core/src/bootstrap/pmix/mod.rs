@@ -1,0 +1,268 @@
+//! PMIx: `mpirun` of Open MPI, `prterun`, `srun --mpi=pmix`. The protocol is libpmix's own, which is opened at run time.
+#![allow(unsafe_code)]
+
+mod abi;
+
+use super::placement::Placement;
+use super::rendezvous::{self, Member};
+use super::wireup::Wireup;
+use crate::base::{Cause, Fault, env};
+use crate::os::library::Library;
+use crate::os::process;
+use abi::{Bytes, Data, Functions, Process, Value, kind};
+use std::ffi::{CString, c_char};
+use std::ops::Range;
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+
+/// The library's name, for those whose loader knows where it is.
+const LIBRARY: &str = "libpmix.so.2";
+/// Where it is otherwise.
+const FOLDERS: [&str; 4] =
+    ["/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/local/lib", "/usr/local/lib64", "/opt/pmix/lib"];
+/// Variables that say where a launcher and its libraries are installed.
+const PREFIXES: [&str; 2] = ["PMIX_PREFIX", "OPAL_PREFIX"];
+
+/// A process of a PMIx job.
+pub struct Pmix {
+    functions: Functions,
+    me: Process,
+    npes: u32,
+    placement: OnceLock<Placement>,
+    /// The library that speaks, for people.
+    version: String,
+    owner: i32,
+}
+
+impl Pmix {
+    /// Introduces this process, number `rank` of a job, to the launcher's server.
+    pub fn connect(rank: u32) -> Result<Self, Fault> {
+        let functions = load()?;
+        let mut me = Process::NONE;
+        // SAFETY: a structure to be filled, and no further information.
+        let result = unsafe { (functions.init)(&raw mut me, null_mut(), 0) };
+        let mut this =
+            Self { functions, me, npes: 0, placement: OnceLock::new(), version: String::new(), owner: process::id() };
+        this.check("PMIx_Init", result)?;
+        // SAFETY: a constant of the library.
+        this.version = unsafe { abi::text((functions.version)()) };
+        if this.me.rank != rank {
+            let told =
+                format!("PMIX_RANK={rank}, but the launcher's server takes this process for PE {}", this.me.rank);
+            return Err(wrong(told));
+        }
+        this.npes = this.number("pmix.job.size")?;
+        if this.me.rank >= this.npes {
+            return Err(wrong(format!("PE {} in a job of {} PEs", this.me.rank, this.npes)));
+        }
+        let (pe, npes) = (this.me.rank, this.npes);
+        let mapping = this.text("pmix.anlmap").ok().and_then(|text| Placement::from_mapping(&text, pe, npes));
+        let peers = || this.text("pmix.lpeers").ok().and_then(|text| Placement::from_peers(&text, pe, npes));
+        if let Some(placement) = mapping.or_else(peers) {
+            this.placement = placement.into();
+        }
+        Ok(this)
+    }
+
+    /// The library's own words about itself.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    fn is_ours(&self) -> bool {
+        self.owner == process::id()
+    }
+
+    fn check(&self, call: &str, result: i32) -> Result<(), Fault> {
+        if result == abi::SUCCESS {
+            return Ok(());
+        }
+        // SAFETY: a constant of the library.
+        let reason = unsafe { abi::text((self.functions.error)(result)) };
+        Err(wrong(format!("{call}: {reason} ({result})")))
+    }
+
+    /// What is known of a process under a key, as `take` reads it; `None` of it: another kind of value.
+    fn value<T>(&self, rank: u32, key: &str, take: impl Fn(u16, &Data) -> Option<T>) -> Result<T, Fault> {
+        let name = CString::new(key).map_err(|_| wrong(format!("{key:?} is no key")))?;
+        let from = Process { rank, ..self.me };
+        let mut value: *mut Value = null_mut();
+        // SAFETY: a process, a C string, no further information, and a place for the result.
+        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), null(), 0, &raw mut value) };
+        self.check(&format!("PMIx_Get of {key}"), result)?;
+        if value.is_null() {
+            return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
+        }
+        // SAFETY: the library made the value and leaves it to us. Only what its kind says is in it is read, and freed as
+        // the library's own macros do. The union is never read beyond the two words that a byte object has.
+        unsafe {
+            let kind = (*value).kind;
+            let data = Data { bytes: (&raw const (*value).data).cast::<Bytes>().read() };
+            let taken = take(kind, &data);
+            if kind == kind::STRING || kind == kind::BYTES {
+                libc::free(data.string.cast());
+            }
+            libc::free(value.cast());
+            taken.ok_or_else(|| wrong(format!("PMIx_Get of {key} gives a value of kind {kind}")))
+        }
+    }
+
+    fn number(&self, key: &str) -> Result<u32, Fault> {
+        self.value(abi::ANY_RANK, key, |kind, data| match kind {
+            // SAFETY: the kind says so.
+            kind::UINT32 | kind::INT => Some(unsafe { data.number }),
+            // SAFETY: the kind says so.
+            kind::SIZE => u32::try_from(unsafe { data.size }).ok(),
+            _ => None,
+        })
+    }
+
+    fn text(&self, key: &str) -> Result<String, Fault> {
+        // SAFETY: the kind says that it is a C string.
+        self.value(abi::ANY_RANK, key, |kind, data| (kind == kind::STRING).then(|| unsafe { abi::text(data.string) }))
+    }
+
+    /// The machine of each PE, asked for by machine.
+    fn machines(&self) -> Option<Vec<u32>> {
+        let namespace = self.me.namespace.as_ptr();
+        let mut list: *mut c_char = null_mut();
+        // SAFETY: a C string, and a place for a string that is left to us.
+        let result = unsafe { (self.functions.resolve_nodes)(namespace, &raw mut list) };
+        if result != abi::SUCCESS || list.is_null() {
+            return None;
+        }
+        // SAFETY: a C string, ours, not used after.
+        let names = unsafe { abi::text(list) };
+        // SAFETY: as above.
+        unsafe { libc::free(list.cast()) };
+        let mut machines = vec![u32::MAX; self.npes as usize];
+        for (machine, name) in names.split(',').enumerate() {
+            let name = CString::new(name).ok()?;
+            let (mut peers, mut count): (*mut Process, usize) = (null_mut(), 0);
+            // SAFETY: C strings, and places for an array that is left to us.
+            let result =
+                unsafe { (self.functions.resolve_peers)(name.as_ptr(), namespace, &raw mut peers, &raw mut count) };
+            if result != abi::SUCCESS || peers.is_null() {
+                return None;
+            }
+            for index in 0..count {
+                // SAFETY: the array has so many entries.
+                let rank = unsafe { (*peers.add(index)).rank };
+                *machines.get_mut(rank as usize)? = machine as u32;
+            }
+            // SAFETY: ours, not used after.
+            unsafe { libc::free(peers.cast()) };
+        }
+        machines.iter().all(|machine| *machine != u32::MAX).then_some(machines)
+    }
+}
+
+fn wrong(text: impl std::fmt::Display) -> Fault {
+    Fault::from(Cause::Startup(format!("PMIx: {text}")))
+}
+
+fn load() -> Result<Functions, Fault> {
+    let names = match env::lookup("PMIX_LIBRARY").filter(|(_, path)| !path.is_empty()) {
+        Some((_, path)) => vec![path],
+        None => {
+            let told =
+                PREFIXES.iter().filter_map(|name| std::env::var(name).ok()).map(|prefix| format!("{prefix}/lib"));
+            let folders = told.chain(FOLDERS.iter().map(|folder| (*folder).to_owned()));
+            std::iter::once(LIBRARY.to_owned()).chain(folders.map(|folder| format!("{folder}/{LIBRARY}"))).collect()
+        }
+    };
+    let (library, path) = Library::open_first(names.iter().map(String::as_str)).map_err(|reasons| {
+        wrong(format!(
+            "the launcher speaks PMIx, and {LIBRARY} cannot be opened: {reasons}. Install it (Debian: libpmix2, others: \
+             pmix), or say where it is with SHMEM_PMIX_LIBRARY"
+        ))
+    })?;
+    Functions::find(library).map_err(|name| wrong(format!("{path} has no {name}: PMIx 2 or later is needed")))
+}
+
+impl Member for Pmix {
+    fn job(&self) -> String {
+        self.me.namespace()
+    }
+
+    fn placement(&self) -> &OnceLock<Placement> {
+        &self.placement
+    }
+}
+
+impl Wireup for Pmix {
+    fn name(&self) -> &'static str {
+        "pmix"
+    }
+
+    fn pe(&self) -> u32 {
+        self.me.rank
+    }
+
+    fn npes(&self) -> u32 {
+        self.npes
+    }
+
+    fn local(&self) -> Range<u32> {
+        self.placement.get().map_or(self.me.rank..self.me.rank + 1, |placement| placement.local.clone())
+    }
+
+    fn hosts(&self) -> Option<Vec<u32>> {
+        let placement = self.placement.get()?;
+        let told = || {
+            // What one machine says of itself and what is said of all must agree.
+            let all = Placement::from_machines(&self.machines()?, self.me.rank);
+            all.hosts.filter(|_| all.local == placement.local)
+        };
+        placement.hosts.clone().or_else(told).or_else(|| rendezvous::hosts(self))
+    }
+
+    fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
+        let name = CString::new(format!("pellucid.{key}")).map_err(|_| wrong(format!("{key:?} is no key")))?;
+        let bytes = Bytes { start: value.as_ptr().cast_mut().cast(), len: value.len() };
+        let mut value = Value { kind: kind::BYTES, data: Data { room: [0; 8] } };
+        value.data.bytes = bytes;
+        // SAFETY: a C string and a value of the kind that it says, which the library copies.
+        let result = unsafe { (self.functions.put)(abi::GLOBAL, name.as_ptr(), &raw mut value) };
+        self.check(&format!("PMIx_Put of {key}"), result)
+    }
+
+    fn fence(&self) -> Result<(), Fault> {
+        // SAFETY: no arguments.
+        let result = unsafe { (self.functions.commit)() };
+        self.check("PMIx_Commit", result)?;
+        // No data is collected: whoever needs some of it asks for it then.
+        // SAFETY: null for all processes of the job, and no further information.
+        let result = unsafe { (self.functions.fence)(null(), 0, null(), 0) };
+        self.check("PMIx_Fence", result)
+    }
+
+    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        self.value(pe, &format!("pellucid.{key}"), |kind, data| {
+            (kind == kind::BYTES).then(|| {
+                // SAFETY: the kind says that it is so many bytes.
+                let Bytes { start, len } = unsafe { data.bytes };
+                if start.is_null() || len == 0 {
+                    return Vec::new();
+                }
+                // SAFETY: as above.
+                unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.to_vec()
+            })
+        })
+    }
+
+    fn abort(&self, status: i32, message: &str) {
+        if self.is_ours() {
+            let message = CString::new(message.replace('\0', " ")).unwrap_or_default();
+            // SAFETY: a C string, and null for all processes of the job.
+            unsafe { (self.functions.abort)(status, message.as_ptr(), null_mut(), 0) };
+        }
+    }
+
+    fn finish(&self) {
+        if self.is_ours() {
+            // SAFETY: no further information.
+            unsafe { (self.functions.finalize)(null(), 0) };
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! How the PEs of one host come to share memory under another's launcher: the first of them makes the job file, and hands it
+//! to the others over a local socket.
+
+use super::job::Job;
+use super::placement::Placement;
+use super::wireup::Wireup;
+use crate::base::{Cause, Fault};
+use crate::os::{machine, mmap, socket};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixListener;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Under this key the first PE of a host publishes where the next host begins, and which machine it is on.
+const MACHINE: &str = "machine";
+/// All PEs have met through the launcher when this begins, so nobody is far.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What a PE says when it comes: this, the job's size and its own number, in the machine's byte order.
+const HELLO: u32 = 0x5045_0001;
+
+/// What the PEs of a host share.
+pub struct Shared {
+    /// The job file.
+    pub job: Job,
+    /// The profile segment, where the first PE could make one.
+    pub profile: Option<OwnedFd>,
+}
+
+/// Makes the profile segment of a host: for these PEs, of so many in the job.
+pub type MakeProfile = fn(std::ops::Range<u32>, u32) -> Option<OwnedFd>;
+
+/// A process of a job under another's launcher.
+pub trait Member: Wireup {
+    /// The launcher's name of the job, which no other job on this machine has.
+    fn job(&self) -> String;
+
+    /// Where PEs run: set where the launcher has said it.
+    fn placement(&self) -> &OnceLock<Placement>;
+}
+
+/// Finds out which PEs are on this host where the launcher has not said it. Collective over the job.
+pub fn locate(wireup: &dyn Member) -> Result<(), Fault> {
+    if wireup.placement().get().is_some() || wireup.npes() == 1 {
+        return Ok(());
+    }
+    const ASKED: &str = "place";
+    wireup.publish(ASKED, &machine::identity())?;
+    wireup.fence()?;
+    let mine = wireup.card(wireup.pe(), ASKED)?;
+    let is_here = |pe: u32| wireup.card(pe, ASKED).map(|theirs| theirs == mine);
+    let (mut first, mut end) = (wireup.pe(), wireup.pe() + 1);
+    while first > 0 && is_here(first - 1)? {
+        first -= 1;
+    }
+    while end < wireup.npes() && is_here(end)? {
+        end += 1;
+    }
+    let _ = wireup.placement().set(Placement { local: first..end, hosts: None });
+    Ok(())
+}
+
+/// Meets the other PEs of this host. Collective over the job.
+pub fn meet(wireup: &dyn Member, profile: MakeProfile) -> Result<Shared, Fault> {
+    let (pe, npes, local) = (wireup.pe(), wireup.npes(), wireup.local());
+    let alone = local.len() == 1;
+    let name = name(&wireup.job(), local.start);
+    let mut listener = None;
+    if !alone && pe == local.start {
+        listener = Some(socket::listen(&name).map_err(|error| refused(&name, "cannot listen at", &error))?);
+    }
+    if npes > 1 && pe == local.start {
+        wireup.publish(MACHINE, &card(local.end, &machine::identity()))?;
+    }
+    if npes > 1 {
+        // Whoever has listened before this fence can be reached after it.
+        wireup.fence()?;
+    }
+    if pe == local.start {
+        let shared = Shared { job: Job::on_host(local.clone(), npes)?, profile: profile(local, npes) };
+        mmap::close_on_exec(&shared.job.fd());
+        if let Some(listener) = listener {
+            hand_out(wireup, &listener, &shared)?;
+        }
+        return Ok(shared);
+    }
+    check_machine(wireup, local.start)?;
+    let (job, profile) = receive(wireup, &name)?;
+    Ok(Shared { job: Job::open(job)?, profile })
+}
+
+/// First PEs of all hosts, asked for one after the other: for launchers that do not tell. After [`meet`].
+pub fn hosts(wireup: &dyn Wireup) -> Option<Vec<u32>> {
+    let mut hosts = vec![0];
+    loop {
+        let first = *hosts.last()?;
+        match read_card(&wireup.card(first, MACHINE).ok()?)? {
+            (next, _) if next == wireup.npes() => return Some(hosts),
+            (next, _) if next > first => hosts.push(next),
+            _ => return None,
+        }
+    }
+}
+
+fn card(next: u32, machine: &[u8]) -> Vec<u8> {
+    [&next.to_le_bytes(), machine].concat()
+}
+
+fn read_card(card: &[u8]) -> Option<(u32, &[u8])> {
+    let (next, machine) = card.split_first_chunk()?;
+    Some((u32::from_le_bytes(*next), machine))
+}
+
+/// Names of sockets are short, those of jobs are not.
+fn name(job: &str, first: u32) -> String {
+    let mut hash = DefaultHasher::new();
+    job.hash(&mut hash);
+    format!("pellucid-{}-{:016x}-{first}", socket::user(), hash.finish())
+}
+
+/// The launcher says that a PE is on this host: so it must be on this machine.
+fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
+    let (mine, card) = (machine::identity(), wireup.card(other, MACHINE)?);
+    let theirs = read_card(&card).map_or(&card[..], |(_, machine)| machine);
+    if mine == theirs {
+        return Ok(());
+    }
+    Err(startup(format!(
+        "the launcher says that PE {other} and PE {} are on one host, but they are on {} and {}, or do not share a network \
+         namespace there",
+        wireup.pe(),
+        machine::name(theirs),
+        machine::name(&mine)
+    )))
+}
+
+fn hand_out(wireup: &dyn Wireup, listener: &UnixListener, shared: &Shared) -> Result<(), Fault> {
+    let until = Instant::now() + PATIENCE;
+    let mut awaited: BTreeSet<u32> = wireup.local().skip(1).collect();
+    let descriptors: Vec<_> =
+        [shared.job.fd()].into_iter().chain(shared.profile.iter().map(AsRawFd::as_raw_fd)).collect();
+    while !awaited.is_empty() {
+        let came =
+            socket::accept(listener, until).map_err(|error| startup(format!("the PEs of this host: {error}")))?;
+        let Some(stream) = came else {
+            return Err(startup(format!("of the PEs of this host, {awaited:?} did not come within {PATIENCE:?}")));
+        };
+        // Anyone on this machine may knock.
+        if socket::peer_user(&stream).ok() != Some(socket::user()) {
+            continue;
+        }
+        let mut hello = [0; 12];
+        let left = until.saturating_duration_since(Instant::now());
+        if !socket::receive(&stream, &mut hello, left).is_ok_and(|(n, _)| n == hello.len()) {
+            continue;
+        }
+        let [magic, npes, pe] = words(hello);
+        if magic == HELLO && npes == wireup.npes() && awaited.remove(&pe) {
+            let sent = socket::send(&stream, &words_bytes([HELLO, npes, pe]), &descriptors);
+            sent.map_err(|error| startup(format!("PE {pe} of this host left while it got the job's memory: {error}")))?;
+        }
+    }
+    Ok(())
+}
+
+fn receive(wireup: &dyn Wireup, name: &str) -> Result<(OwnedFd, Option<OwnedFd>), Fault> {
+    let first = wireup.local().start;
+    let stream = socket::connect(name).map_err(|error| refused(name, &format!("PE {first} is not at"), &error))?;
+    if socket::peer_user(&stream).ok() != Some(socket::user()) {
+        return Err(startup(format!("another user listens at the local socket @{name}, in place of PE {first}")));
+    }
+    let hello = words_bytes([HELLO, wireup.npes(), wireup.pe()]);
+    let lost = |error: &dyn std::fmt::Display| {
+        startup(format!("PE {first}, the first of this host, does not hand out the job's memory: {error}"))
+    };
+    socket::send(&stream, &hello, &[]).map_err(|error| lost(&error))?;
+    let mut answer = [0; 12];
+    let (bytes, descriptors) = socket::receive(&stream, &mut answer, PATIENCE).map_err(|error| lost(&error))?;
+    let mut descriptors = descriptors.into_iter();
+    match descriptors.next() {
+        Some(job) if bytes == answer.len() && answer == hello => Ok((job, descriptors.next())),
+        _ => Err(lost(&"it took this PE for another: are the PEs of one version of the library?")),
+    }
+}
+
+fn words(bytes: [u8; 12]) -> [u32; 3] {
+    std::array::from_fn(|word| u32::from_ne_bytes(std::array::from_fn(|byte| bytes[4 * word + byte])))
+}
+
+fn words_bytes(words: [u32; 3]) -> [u8; 12] {
+    std::array::from_fn(|byte| words[byte / 4].to_ne_bytes()[byte % 4])
+}
+
+fn startup(text: String) -> Fault {
+    Fault::from(Cause::Startup(text))
+}
+
+fn refused(name: &str, what: &str, error: &std::io::Error) -> Fault {
+    startup(format!("{what} the local socket @{name} where the PEs of this host meet: {error}"))
+}
+
+#[cfg(test)]
+#[path = "rendezvous_tests.rs"]
+mod tests;

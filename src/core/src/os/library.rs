@@ -1,0 +1,99 @@
+//! The dynamic loader, where the process has one: libraries that only some jobs need are opened when a job needs them.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+
+unsafe extern "C" {
+    fn pellucid_has_loader() -> c_int;
+    fn pellucid_dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+    fn pellucid_dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn pellucid_dlerror() -> *const c_char;
+}
+
+/// Whether the loader's functions are in this process. In a static executable they are not, or cannot load anything.
+pub fn is_linked() -> bool {
+    // SAFETY: asks for a value.
+    unsafe { pellucid_has_loader() != 0 }
+}
+
+/// `dlopen`: a handle, 0 for none.
+///
+/// # Safety
+/// Constructors of the library run; [`is_linked`].
+pub unsafe fn open(path: &CStr, flags: c_int) -> usize {
+    // SAFETY: the caller's, and a C string.
+    unsafe { pellucid_dlopen(path.as_ptr(), flags) as usize }
+}
+
+/// `dlsym`: an address, 0 for none.
+///
+/// # Safety
+/// The handle is one of [`open`], or one that `dlsym` knows.
+pub unsafe fn symbol(handle: usize, name: &CStr) -> usize {
+    // SAFETY: the caller's, and a C string.
+    unsafe { pellucid_dlsym(handle as *mut c_void, name.as_ptr()) as usize }
+}
+
+/// `dlerror`: why the last call failed.
+pub fn error() -> String {
+    // SAFETY: a C string of the loader, or null.
+    let text = unsafe { pellucid_dlerror() };
+    if text.is_null() {
+        return "no reason given".into();
+    }
+    // SAFETY: as above.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// A library, open for the life of the process.
+#[derive(Debug, Clone, Copy)]
+pub struct Library {
+    handle: usize,
+}
+
+impl Library {
+    /// Opens the first of these files that can be opened; its names stay its own. A name without a slash is looked for as the
+    /// loader does. Error: each name with the reason.
+    pub fn open_first<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(Self, &'a str), String> {
+        if !is_linked() {
+            return Err("this program is linked statically and cannot load libraries".into());
+        }
+        let mut reasons = Vec::new();
+        for name in names {
+            let Ok(path) = CString::new(name) else { continue };
+            // SAFETY: a library of the system, or one that the user named, is made to be loaded.
+            let handle = unsafe { open(&path, libc::RTLD_NOW | libc::RTLD_LOCAL) };
+            if handle != 0 {
+                return Ok((Self { handle }, name));
+            }
+            // The loader begins with the name itself.
+            let reason = error();
+            reasons.push(if reason.starts_with(name) { reason } else { format!("{name}: {reason}") });
+        }
+        Err(reasons.join("; "))
+    }
+
+    /// Address of a function; `None` where the library has none of that name.
+    pub fn function(&self, name: &CStr) -> Option<std::ptr::NonNull<c_void>> {
+        // SAFETY: the handle is open for ever.
+        std::ptr::NonNull::new(unsafe { symbol(self.handle, name) } as *mut c_void)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_opened_or_the_reasons_are_given() {
+        let (library, name) = Library::open_first(["libno-such-thing.so.9", "libc.so.6"]).unwrap();
+        assert_eq!(name, "libc.so.6");
+        assert!(library.function(c"getpid").is_some());
+        assert!(library.function(c"no_such_function").is_none());
+        let reasons = Library::open_first(["libno-such-thing.so.9", "/none.so"]).unwrap_err();
+        assert!(
+            reasons.starts_with("libno-such-thing.so.9: cannot open") && reasons.contains("; /none.so: "),
+            "{reasons}"
+        );
+    }
+}
