@@ -1,0 +1,84 @@
+//! What a PE publishes so that others can reach it.
+
+use crate::base::{Cause, Fault};
+
+/// Changes with every change of the format or of the messages.
+const VERSION: u8 = 1;
+/// Longest endpoint name of a provider that is taken.
+const NAME: usize = 256;
+
+/// A card, decoded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Card {
+    /// The provider's name; both ends need the same.
+    pub provider: String,
+    /// The endpoint's name.
+    pub name: Vec<u8>,
+    /// Keys of heap and data.
+    pub keys: [u64; 2],
+    /// What is added to an offset to give an RMA address.
+    pub bases: [u64; 2],
+}
+
+impl Card {
+    /// As bytes, at most 400.
+    pub fn encode(&self) -> Result<Vec<u8>, Fault> {
+        if self.name.len() > NAME || self.provider.len() > 64 {
+            return Err(Fault::from(Cause::Network(format!(
+                "provider {} has endpoint names of {} bytes: at most {NAME} can be published",
+                self.provider,
+                self.name.len()
+            ))));
+        }
+        let mut out = vec![VERSION, self.provider.len() as u8];
+        out.extend((self.name.len() as u16).to_le_bytes());
+        for word in self.keys.iter().chain(&self.bases) {
+            out.extend(word.to_le_bytes());
+        }
+        out.extend(self.provider.as_bytes());
+        out.extend(&self.name);
+        Ok(out)
+    }
+
+    /// From the bytes of another PE; `None` where they are no card of this version.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (head, rest) = bytes.split_at_checked(4)?;
+        let (words, rest) = rest.split_at_checked(32)?;
+        let word = |i: usize| words.get(8 * i..8 * i + 8).map(|b| u64::from_le_bytes(b.try_into().unwrap_or_default()));
+        let (provider, name) = rest.split_at_checked(usize::from(head[1]))?;
+        if head[0] != VERSION || name.len() != usize::from(u16::from_le_bytes([head[2], head[3]])) {
+            return None;
+        }
+        Some(Self {
+            provider: String::from_utf8(provider.to_vec()).ok()?,
+            name: name.to_vec(),
+            keys: [word(0)?, word(1)?],
+            bases: [word(2)?, word(3)?],
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_encoded_is_decoded_and_nothing_else() {
+        let card = Card {
+            provider: "tcp;ofi_rxm".into(),
+            name: (0..28).collect(),
+            keys: [1, u64::MAX],
+            bases: [0, 0x7f00_0000_0000],
+        };
+        let bytes = card.encode().unwrap();
+        assert!(bytes.len() <= 400);
+        assert_eq!(Card::decode(&bytes), Some(card.clone()));
+        for end in 0..bytes.len() {
+            assert_eq!(Card::decode(&bytes[..end]), None, "{end} bytes");
+        }
+        let mut other = bytes.clone();
+        other[0] += 1;
+        assert_eq!(Card::decode(&other), None);
+        assert!(Card { name: vec![0; 300], ..card }.encode().is_err());
+    }
+}

@@ -1,0 +1,233 @@
+//! What is outstanding, by channel and peer.
+
+use super::op::Op;
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::ptr;
+
+/// Lanes beyond which a channel forgets those with nothing outstanding.
+const LANES: usize = 4096;
+
+/// What one channel has outstanding to one PE.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lane {
+    /// Writes, and atomics of the provider's, that are not complete.
+    pub writes: u32,
+    /// Reads that are not complete.
+    pub fetches: u32,
+    /// Requests that were not replied to, the one that is being filled included.
+    pub requests: u32,
+    /// The epoch of the channel in which `writes` left zero.
+    pub writes_since: u32,
+    /// The epoch of the channel in which `requests` left zero.
+    pub requests_since: u32,
+    /// Writes may have to be followed by a request that is replied to, before they are known to be complete.
+    pub dirty: bool,
+    /// A request that is being filled; null where none is.
+    pub open: *mut Op,
+    /// Its place in [`Channel::open`].
+    open_at: u32,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Self {
+            writes: 0,
+            fetches: 0,
+            requests: 0,
+            writes_since: 0,
+            requests_since: 0,
+            dirty: false,
+            open: ptr::null_mut(),
+            open_at: 0,
+        }
+    }
+}
+
+impl Lane {
+    fn idle(&self) -> bool {
+        self.quiet() && !self.dirty
+    }
+
+    /// Nothing is outstanding.
+    pub fn quiet(&self) -> bool {
+        self.writes == 0 && self.fetches == 0 && self.requests == 0
+    }
+
+    /// A write is posted.
+    pub fn add_write(&mut self, epoch: u32) {
+        if self.writes == 0 {
+            self.writes_since = epoch;
+        }
+        self.writes += 1;
+    }
+
+    /// A request is begun.
+    pub fn add_request(&mut self, epoch: u32) {
+        if self.requests == 0 {
+            self.requests_since = epoch;
+        }
+        self.requests += 1;
+    }
+
+    /// Whether writes from before the last fence may still be outstanding.
+    pub fn writes_fenced(&self, epoch: u32) -> bool {
+        self.writes > 0 && self.writes_since != epoch
+    }
+
+    /// Whether requests from before the last fence may still be outstanding.
+    pub fn requests_fenced(&self, epoch: u32) -> bool {
+        self.requests > 0 && self.requests_since != epoch
+    }
+}
+
+/// A hash of PE numbers: consecutive ones do not collide.
+#[derive(Debug, Default)]
+pub(super) struct PeHasher(u64);
+
+impl Hasher for PeHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, n: u32) {
+        self.0 = (self.0 ^ u64::from(n)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(20);
+    }
+}
+
+/// A channel.
+#[derive(Debug, Default)]
+pub(super) struct Channel {
+    /// Fences so far.
+    pub epoch: u32,
+    /// Operations that are not complete.
+    pub outstanding: u64,
+    lanes: HashMap<u32, Lane, BuildHasherDefault<PeHasher>>,
+    /// Peers with a request that is being filled.
+    open: Vec<u32>,
+    /// Peers that were written to since the last quiet, where completions do not say that data have arrived.
+    pub dirty: Vec<u32>,
+}
+
+impl Channel {
+    /// The lane to a PE.
+    pub fn lane(&mut self, pe: u32) -> &mut Lane {
+        if self.lanes.len() >= LANES && !self.lanes.contains_key(&pe) {
+            self.lanes.retain(|_, lane| !lane.idle());
+        }
+        self.lanes.entry(pe).or_default()
+    }
+
+    /// A write to a PE is posted; `delivery`: its completion will say that the data have arrived.
+    pub fn add_write(&mut self, pe: u32, delivery: bool) {
+        self.outstanding += 1;
+        let epoch = self.epoch;
+        let lane = self.lane(pe);
+        lane.add_write(epoch);
+        if !delivery && !std::mem::replace(&mut lane.dirty, true) {
+            self.dirty.push(pe);
+        }
+    }
+
+    /// A read is posted.
+    pub fn add_fetch(&mut self, pe: u32) {
+        self.outstanding += 1;
+        self.lane(pe).fetches += 1;
+    }
+
+    /// A request to a PE is begun.
+    pub fn begin(&mut self, pe: u32, request: *mut Op) {
+        self.outstanding += 1;
+        let (epoch, at) = (self.epoch, self.open.len() as u32);
+        let lane = self.lane(pe);
+        lane.add_request(epoch);
+        lane.open = request;
+        lane.open_at = at;
+        self.open.push(pe);
+    }
+
+    /// The request to a PE that is being filled, null where none is, is to be sent.
+    pub fn end(&mut self, pe: u32) -> *mut Op {
+        let lane = self.lane(pe);
+        let request = std::mem::replace(&mut lane.open, ptr::null_mut());
+        if !request.is_null() {
+            let at = lane.open_at;
+            self.open.swap_remove(at as usize);
+            if let Some(moved) = self.open.get(at as usize).copied() {
+                self.lane(moved).open_at = at;
+            }
+        }
+        request
+    }
+
+    /// A PE with a request that is being filled.
+    pub fn any_open(&self) -> Option<u32> {
+        self.open.last().copied()
+    }
+
+    /// Whether writes to a PE have to be followed by a request.
+    pub fn is_dirty(&mut self, pe: u32) -> bool {
+        self.lanes.get(&pe).is_some_and(|lane| lane.dirty)
+    }
+
+    /// Whether nothing is outstanding to a PE.
+    pub fn quiet_to(&self, pe: u32) -> bool {
+        self.lanes.get(&pe).is_none_or(Lane::quiet)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lanes_of_a_million_peers_are_forgotten_when_idle() {
+        let mut channel = Channel::default();
+        channel.lane(7).writes = 1;
+        for pe in 0..1_000_000 {
+            channel.lane(pe);
+        }
+        assert!(channel.lanes.len() <= LANES);
+        assert_eq!(channel.lane(7).writes, 1);
+        assert!(!channel.quiet_to(7) && channel.quiet_to(8) && channel.quiet_to(2_000_000));
+    }
+
+    #[test]
+    fn requests_that_are_being_filled_are_found() {
+        let mut channel = Channel::default();
+        let mut marks = [0u8; 5];
+        let marks: Vec<*mut Op> = marks.iter_mut().map(|m| std::ptr::from_mut(m).cast()).collect();
+        for pe in 0..5 {
+            channel.begin(pe, marks[pe as usize]);
+        }
+        assert_eq!(channel.end(1), marks[1]);
+        assert_eq!(channel.end(4), marks[4]);
+        assert!(channel.end(1).is_null());
+        let mut left = Vec::new();
+        while let Some(pe) = channel.any_open() {
+            assert_eq!(channel.end(pe), marks[pe as usize]);
+            left.push(pe);
+        }
+        left.sort_unstable();
+        assert_eq!(left, [0, 2, 3]);
+        assert_eq!(channel.outstanding, 5);
+    }
+
+    #[test]
+    fn only_what_is_older_than_the_fence_is_fenced() {
+        let mut lane = Lane::default();
+        lane.add_request(3);
+        assert!(!lane.requests_fenced(3) && lane.requests_fenced(4) && !lane.writes_fenced(4));
+        lane.add_write(4);
+        lane.add_write(5);
+        assert!(!lane.writes_fenced(4) && lane.writes_fenced(5));
+        lane.writes = 0;
+        assert!(!lane.writes_fenced(6));
+    }
+}

@@ -1,0 +1,382 @@
+//! The state of a fabric, all of it behind one lock, and what moves it on: completions.
+#![allow(unsafe_code)]
+
+use super::channel::Channel;
+use super::op::{Buffer, Kind, Op, Ops, Pool};
+use super::peers::{Peer, Peers};
+use super::port::Port;
+use super::settings::Directory;
+use super::wire::{Count, Wire};
+use crate::base::{Cause, Fault};
+use crate::transport::far::{Place, Tag};
+use libfabric_sys as fi;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Receives that are posted ahead.
+pub(super) const RECEIVES: usize = 32;
+/// Completions that are read at once.
+const BATCH: usize = 16;
+/// A PE that has never been reached for this long will not be.
+const PATIENCE: Duration = Duration::from_secs(8);
+
+/// Behind the lock.
+pub(super) struct Engine {
+    pub port: Port,
+    pub me: u32,
+    pub peers: Peers,
+    pub channels: Vec<Option<Channel>>,
+    pub ops: Ops,
+    pub pool: Pool,
+    /// Messages that the provider had no room for.
+    pub outgoing: VecDeque<*mut Op>,
+    /// Replies that are being filled.
+    pub replies: Vec<*mut Op>,
+    /// Receives that the provider had no room for.
+    pub unposted: Vec<*mut Op>,
+    /// Messages of collectives that have come.
+    pub mailbox: HashMap<(u32, Tag), VecDeque<Vec<u8>>>,
+    /// Requests that came before earlier ones of their sender.
+    pub early: HashMap<(u32, u32), Vec<u8>>,
+    /// The fault that ended it all.
+    pub broken: Option<Fault>,
+    /// This PE's card.
+    pub card: Vec<u8>,
+    pub wire: Arc<Wire>,
+    pub directory: Arc<Directory>,
+}
+
+// SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the engine,
+// and to memory of callers, who vouch for it; all are used under the lock only.
+unsafe impl Send for Engine {}
+
+impl Engine {
+    /// A channel that is open.
+    pub fn channel(&mut self, channel: u32) -> &mut Channel {
+        // Channels are named by whoever opened them; a closed one is as good as a new one.
+        self.channels[channel as usize].get_or_insert_default()
+    }
+
+    /// A buffer for a message or for data on their way.
+    pub fn buffer(&mut self) -> Result<Buffer, Fault> {
+        self.pool.take(&mut self.port)
+    }
+
+    /// Where an object of a PE is, for the provider: the PE's address, the object's, and the key.
+    pub fn there(&mut self, place: Place) -> Option<(u64, u64, u64)> {
+        let peer = self.peers.get(place.pe as u32)?;
+        let i = place.segment as usize;
+        Some((peer.address, peer.bases[i] + place.offset as u64, peer.keys[i]))
+    }
+
+    /// A fault about a PE.
+    #[cold]
+    pub fn fault(&self, pe: u32, what: &str, why: &str) -> Fault {
+        let host = (self.directory.host)(pe);
+        let host = if host.is_empty() { String::new() } else { format!(" on {host}") };
+        Fault::from(Cause::Network(format!("{what} PE {pe}{host}: {why} (provider {})", self.port.provider)))
+    }
+
+    /// Remembers the first fault that ends it all.
+    #[cold]
+    pub fn fail(&mut self, fault: Fault) {
+        self.broken.get_or_insert(fault);
+    }
+
+    /// The fault that ended it all.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Handles what has completed and sends what waits to be sent. Gives whether anything happened.
+    pub fn progress(&mut self) -> bool {
+        let mut something = false;
+        let mut entries = [fi::fi_cq_msg_entry { op_context: std::ptr::null_mut(), flags: 0, len: 0 }; BATCH];
+        loop {
+            self.wire.add(Count::polls, 1);
+            // SAFETY: the queue is open and of the format of these entries.
+            let n = unsafe { fi::fi_cq_read(self.port.cq, entries.as_mut_ptr().cast(), BATCH) };
+            if n == fi::EAVAIL {
+                self.error();
+            } else if n > 0 {
+                for entry in &entries[..n as usize] {
+                    self.complete(entry.op_context.cast(), entry.len);
+                }
+            } else {
+                if n != fi::EAGAIN && n != 0 {
+                    let text = format!("reading completions: {}", self.port.library.strerror(n as i64));
+                    self.fail(Fault::from(Cause::Network(text)));
+                }
+                break;
+            }
+            something = true;
+            if n < BATCH as isize {
+                break;
+            }
+        }
+        while let Some(op) = self.replies.pop() {
+            self.send(op);
+        }
+        if !self.outgoing.is_empty() {
+            something |= self.again();
+        }
+        if !self.unposted.is_empty() {
+            for op in std::mem::take(&mut self.unposted) {
+                self.post_receive(op);
+            }
+        }
+        something
+    }
+
+    /// A completion.
+    fn complete(&mut self, op: *mut Op, len: usize) {
+        if op.is_null() {
+            return;
+        }
+        // SAFETY: contexts are records of this engine, in flight until this moment.
+        let kind = unsafe { (*op).kind };
+        if kind == Kind::Receive {
+            self.received(op, len);
+            self.post_receive(op);
+        } else {
+            self.sent(op);
+        }
+    }
+
+    /// The transfer of an operation is complete.
+    fn sent(&mut self, op: *mut Op) {
+        // SAFETY: as above.
+        let record = unsafe { &mut *op };
+        if record.kind == Kind::Request
+            && let Some(buffer) = record.buffer.take()
+        {
+            self.pool.give(buffer);
+        }
+        self.leg(op);
+    }
+
+    /// One of the completions of an operation has come; the last one ends it.
+    pub fn leg(&mut self, op: *mut Op) {
+        // SAFETY: the record is in flight: it is this engine's and is not given back before its last leg, below.
+        let record = unsafe { &mut *op };
+        record.legs -= 1;
+        let (channel, pe) = (record.channel, record.pe);
+        if let Some(peer) = self.peers.get(pe) {
+            peer.flags |= Peer::REACHED;
+        }
+        if record.kind == Kind::Request {
+            if record.legs > 0 {
+                return;
+            }
+            let flush = {
+                let lane = self.channel(channel).lane(pe);
+                lane.requests -= 1;
+                lane.requests == 1 && !lane.open.is_null()
+            };
+            if flush {
+                // Nothing is under way to that PE any more: what has been collected meanwhile goes.
+                self.flush(channel, pe);
+            }
+        } else {
+            let (from, to, bytes) = record.copy;
+            if let Some(buffer) = record.buffer.take() {
+                if bytes > 0 {
+                    // SAFETY: the caller of the operation vouched for its memory until this moment.
+                    unsafe { std::ptr::copy_nonoverlapping(buffer.start.add(from), to, bytes) };
+                }
+                self.pool.give(buffer);
+            }
+            if !record.mr.is_null() {
+                // SAFETY: registered for this transfer, which is over.
+                unsafe { self.port.release(std::mem::replace(&mut record.mr, std::ptr::null_mut())) };
+            }
+            match record.kind {
+                Kind::Write => {
+                    if let Some(then) = record.then.take() {
+                        self.signal(channel, then);
+                    }
+                    self.channel(channel).lane(pe).writes -= 1;
+                }
+                Kind::Atomic => self.channel(channel).lane(pe).writes -= 1,
+                Kind::Read => {
+                    self.wire.add(Count::bytes_in, record.bytes as u64);
+                    self.channel(channel).lane(pe).fetches -= 1;
+                }
+                _ => {
+                    // SAFETY: a message that is sent, and nobody waits for.
+                    unsafe { self.ops.give(op) };
+                    return;
+                }
+            }
+        }
+        self.channel(channel).outstanding -= 1;
+        // SAFETY: the last use of the record here; whoever waits for it gives it back.
+        unsafe {
+            if (*op).waited {
+                (*op).done = true;
+            } else {
+                self.ops.give(op);
+            }
+        }
+    }
+
+    /// Sends a complete message, now or as soon as the provider has room.
+    pub fn send(&mut self, op: *mut Op) {
+        if !self.post(op) {
+            // SAFETY: the record is this engine's, and in flight from now on.
+            unsafe { (*op).since = Some(std::time::Instant::now()) };
+            self.outgoing.push_back(op);
+        }
+    }
+
+    /// Tries messages that the provider had no room for again, of each PE in their order.
+    fn again(&mut self) -> bool {
+        let mut refused: Vec<u32> = Vec::new();
+        let mut something = false;
+        for _ in 0..self.outgoing.len().min(256) {
+            let Some(op) = self.outgoing.pop_front() else { break };
+            // SAFETY: records in this list are messages that are complete and not posted.
+            let (pe, since) = unsafe { ((*op).pe, (*op).since) };
+            if !refused.contains(&pe) && self.post(op) {
+                something = true;
+                continue;
+            }
+            refused.push(pe);
+            self.outgoing.push_back(op);
+            if since.is_some_and(|since| since.elapsed() > PATIENCE) {
+                self.unreachable(pe);
+            }
+        }
+        something
+    }
+
+    /// Whether a PE has never been reached although that was tried for long.
+    pub fn unreachable(&mut self, pe: u32) {
+        if self.peers.get(pe).is_some_and(|peer| !peer.has(Peer::REACHED)) {
+            let why = format!("no connection within {} seconds", PATIENCE.as_secs());
+            let fault = self.fault(pe, "cannot reach", &why);
+            self.fail(fault);
+        }
+    }
+
+    /// How long a PE that was never reached is tried.
+    pub fn patience() -> Duration {
+        PATIENCE
+    }
+
+    /// Posts a message; false where the provider has no room.
+    fn post(&mut self, op: *mut Op) -> bool {
+        // SAFETY: the record is this engine's and holds a complete message.
+        let record = unsafe { &mut *op };
+        let Some(buffer) = record.buffer else { return true };
+        let (pe, bytes) = (record.pe, record.bytes);
+        let address = self.peers.get(pe).map_or(fi::FI_ADDR_UNSPEC, |peer| peer.address);
+        let inject = bytes <= self.port.inject;
+        // SAFETY: the buffer holds the message, and belongs to the provider until the completion, or to nobody after an
+        // injection.
+        let result = unsafe {
+            if inject {
+                fi::fi_inject(self.port.ep, buffer.start.cast(), bytes, address)
+            } else {
+                let iov = fi::iovec { iov_base: buffer.start.cast(), iov_len: bytes };
+                let mut descriptor = buffer.descriptor;
+                let message = fi::fi_msg {
+                    msg_iov: &raw const iov,
+                    desc: &raw mut descriptor,
+                    iov_count: 1,
+                    addr: address,
+                    context: op.cast(),
+                    data: 0,
+                };
+                fi::fi_sendmsg(self.port.ep, &raw const message, fi::FI_COMPLETION)
+            }
+        };
+        if result == fi::EAGAIN {
+            self.wire.add(Count::retries, 1);
+            return false;
+        }
+        if result != 0 {
+            let what = format!("{} to", record.kind.text());
+            let why = self.port.library.strerror(result as i64);
+            if record.kind == Kind::Reply {
+                self.wire.add(Count::lost, 1);
+            } else {
+                let fault = self.fault(pe, &what, &why);
+                self.fail(fault);
+            }
+            return true;
+        }
+        self.wire.add(Count::bytes_out, bytes as u64);
+        if inject {
+            self.wire.add(Count::injects, 1);
+            self.sent(op);
+        }
+        true
+    }
+
+    /// Posts a receive.
+    pub fn post_receive(&mut self, op: *mut Op) {
+        // SAFETY: the record is this engine's, with a buffer of its own.
+        let result = unsafe {
+            let Some(buffer) = (*op).buffer else { return };
+            fi::fi_recv(self.port.ep, buffer.start.cast(), super::message::BUFFER, buffer.descriptor, op.cast())
+        };
+        match result {
+            0 => {}
+            fi::EAGAIN => self.unposted.push(op),
+            error => {
+                let text = format!("posting a receive: {}", self.port.library.strerror(error as i64));
+                self.fail(Fault::from(Cause::Network(text)));
+            }
+        }
+    }
+
+    /// An operation has failed.
+    #[cold]
+    fn error(&mut self) {
+        // SAFETY: a zeroed entry is valid, and the queue is open.
+        let (entry, text) = unsafe {
+            let mut entry: fi::fi_cq_err_entry = std::mem::zeroed();
+            if fi::fi_cq_readerr(self.port.cq, &raw mut entry) <= 0 {
+                return;
+            }
+            let mut buffer = [0; 256];
+            let text =
+                fi::fi_cq_strerror(self.port.cq, entry.prov_errno, entry.err_data, buffer.as_mut_ptr(), buffer.len());
+            (entry, super::choose::text(text))
+        };
+        let mut why = self.port.library.strerror(i64::from(entry.err));
+        if !text.is_empty() && text != why {
+            why = format!("{why}, {text}");
+        }
+        let op: *mut Op = entry.op_context.cast();
+        if !self.ops.contains(op) {
+            // An injected message, or something of the provider's own.
+            self.wire.add(Count::lost, 1);
+            return;
+        }
+        // SAFETY: one of this engine's records.
+        let (kind, pe, bytes) = unsafe { ((*op).kind, (*op).pe, (*op).bytes) };
+        match kind {
+            Kind::Receive => {
+                self.wire.add(Count::lost, 1);
+                self.post_receive(op);
+            }
+            Kind::Reply => {
+                self.wire.add(Count::lost, 1);
+                self.sent(op);
+            }
+            _ => {
+                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
+                self.fail(fault);
+            }
+        }
+    }
+}
+
+impl Drop for Engine {
+    fn drop(&mut self) {
+        self.pool.release(&self.port);
+    }
+}

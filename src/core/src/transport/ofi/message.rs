@@ -1,0 +1,233 @@
+//! The messages between fabrics: a header, where it is the first request to a PE the sender's card, then entries.
+//!
+//! All hosts of a job have one byte order; fields are written as they are in memory, in words of 8 bytes.
+
+use crate::transport::far::{AmoOp, Atomic, MESSAGE, Segment, Tag};
+
+/// Bytes of a header.
+pub(super) const HEADER: usize = 16;
+/// Bytes of an entry before its data or operands.
+pub(super) const ENTRY: usize = 16;
+/// Bytes of a tag in a message.
+pub(super) const TAG: usize = 16;
+/// Room for a card and its length.
+pub(super) const HELLO: usize = 416;
+/// Bytes of the largest message.
+pub(super) const BUFFER: usize = HEADER + HELLO + TAG + MESSAGE;
+/// Bytes of entries that a request takes.
+pub(super) const ENTRIES: usize = MESSAGE;
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum What {
+    /// Entries to be carried out, and a reply expected.
+    Request = 1,
+    /// Which requests were carried out, with their results.
+    Reply = 2,
+    /// A message for [`crate::transport::far::Far::take`].
+    Mail = 3,
+}
+
+/// A header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    pub what: What,
+    /// A card comes before the entries.
+    pub hello: bool,
+    /// World number of the sender.
+    pub from: u32,
+    /// Number of a request among those of its sender to this PE.
+    pub number: u32,
+    /// The sender's name for a request, for the reply.
+    pub id: u32,
+}
+
+impl Header {
+    pub fn encode(&self) -> [u8; HEADER] {
+        let mut out = [0; HEADER];
+        out[0] = self.what as u8;
+        out[1] = u8::from(self.hello);
+        out[4..8].copy_from_slice(&self.from.to_ne_bytes());
+        out[8..12].copy_from_slice(&self.number.to_ne_bytes());
+        out[12..16].copy_from_slice(&self.id.to_ne_bytes());
+        out
+    }
+
+    /// The header and what follows; `None` where there is none.
+    pub fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
+        let (head, rest) = bytes.split_at_checked(HEADER)?;
+        let what = match head[0] {
+            1 => What::Request,
+            2 => What::Reply,
+            3 => What::Mail,
+            _ => return None,
+        };
+        let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+        Some((Self { what, hello: head[1] != 0, from: word(4), number: word(8), id: word(12) }, rest))
+    }
+}
+
+/// Reads words off the front of a message.
+pub(super) struct Reader<'a>(pub &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub fn bytes(&mut self, n: usize) -> Option<&'a [u8]> {
+        let (head, rest) = self.0.split_at_checked(n)?;
+        self.0 = rest;
+        Some(head)
+    }
+
+    pub fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_ne_bytes(self.bytes(4)?.try_into().ok()?))
+    }
+
+    pub fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_ne_bytes(self.bytes(8)?.try_into().ok()?))
+    }
+}
+
+/// One thing that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Entry<'a> {
+    /// Bytes to be written.
+    Put { segment: Segment, offset: u64, data: &'a [u8] },
+    /// An atomic operation; the value before is wanted or not.
+    Amo { segment: Segment, offset: u64, op: AmoOp, width: u8, wanted: bool, operand: u64, compare: u64 },
+}
+
+const PUT: u8 = 1;
+const AMO: u8 = 2;
+
+/// Bytes of a put in a request.
+pub(super) const fn put_bytes(data: usize) -> usize {
+    ENTRY + data.next_multiple_of(8)
+}
+
+/// Bytes of an atomic operation in a request.
+pub(super) const AMO_BYTES: usize = ENTRY + 16;
+
+fn segment_of(byte: u8) -> Option<Segment> {
+    match byte {
+        0 => Some(Segment::Heap),
+        1 => Some(Segment::Data),
+        _ => None,
+    }
+}
+
+const OPS: [AmoOp; 8] =
+    [AmoOp::Fetch, AmoOp::Set, AmoOp::Swap, AmoOp::CompareSwap, AmoOp::Add, AmoOp::And, AmoOp::Or, AmoOp::Xor];
+
+/// Writes the head of a put of `data` bytes; the data follow it, up to the next multiple of 8.
+pub(super) fn encode_put(segment: Segment, offset: u64, data: usize) -> [u8; ENTRY] {
+    let mut out = [0; ENTRY];
+    out[0] = PUT;
+    out[1] = segment as u8;
+    out[4..8].copy_from_slice(&(data as u32).to_ne_bytes());
+    out[8..].copy_from_slice(&offset.to_ne_bytes());
+    out
+}
+
+/// Writes an atomic operation.
+pub(super) fn encode_amo(segment: Segment, offset: u64, atomic: &Atomic) -> [u8; AMO_BYTES] {
+    let mut out = [0; AMO_BYTES];
+    out[0] = AMO;
+    out[1] = segment as u8;
+    out[2] = atomic.op as u8;
+    out[3] = atomic.width | if atomic.result.is_null() { 0 } else { 0x80 };
+    out[8..16].copy_from_slice(&offset.to_ne_bytes());
+    out[16..24].copy_from_slice(&atomic.operand.to_ne_bytes());
+    out[24..].copy_from_slice(&atomic.compare.to_ne_bytes());
+    out
+}
+
+/// The next entry of a request; `None` where what is there is none.
+pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
+    let head = reader.bytes(8)?;
+    let offset = reader.u64()?;
+    let segment = segment_of(head[1])?;
+    match head[0] {
+        PUT => {
+            let len = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
+            let data = reader.bytes(len.checked_next_multiple_of(8)?)?;
+            Some(Entry::Put { segment, offset, data: data.get(..len)? })
+        }
+        AMO => {
+            let (operand, compare) = (reader.u64()?, reader.u64()?);
+            let op = *OPS.get(usize::from(head[2]))?;
+            Some(Entry::Amo {
+                segment,
+                offset,
+                op,
+                width: head[3] & 0x7f,
+                wanted: head[3] & 0x80 != 0,
+                operand,
+                compare,
+            })
+        }
+        _ => None,
+    }
+}
+
+/// A tag as bytes.
+pub(super) fn encode_tag(tag: Tag) -> [u8; TAG] {
+    let mut out = [0; TAG];
+    out[..8].copy_from_slice(&tag.group.to_ne_bytes());
+    out[8..12].copy_from_slice(&tag.number.to_ne_bytes());
+    out[12..].copy_from_slice(&tag.step.to_ne_bytes());
+    out
+}
+
+/// A tag from bytes.
+pub(super) fn decode_tag(reader: &mut Reader) -> Option<Tag> {
+    Some(Tag { group: reader.u64()?, number: reader.u32()?, step: reader.u32()? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_come_back_as_they_went() {
+        let mut bytes = Vec::new();
+        bytes.extend(encode_put(Segment::Data, 77, 5));
+        bytes.extend(*b"hello\0\0\0");
+        for (i, op) in OPS.into_iter().enumerate() {
+            let mut word = 0u64;
+            let result = if i % 2 == 0 { std::ptr::null_mut() } else { (&raw mut word).cast() };
+            bytes.extend(encode_amo(
+                Segment::Heap,
+                8 * i as u64,
+                &Atomic { op, width: 4, operand: 9, compare: 3, result },
+            ));
+        }
+        let mut reader = Reader(&bytes);
+        assert_eq!(decode_entry(&mut reader), Some(Entry::Put { segment: Segment::Data, offset: 77, data: b"hello" }));
+        for (i, op) in OPS.into_iter().enumerate() {
+            let entry = Entry::Amo {
+                segment: Segment::Heap,
+                offset: 8 * i as u64,
+                op,
+                width: 4,
+                wanted: i % 2 == 1,
+                operand: 9,
+                compare: 3,
+            };
+            assert_eq!(decode_entry(&mut reader), Some(entry));
+        }
+        assert_eq!(decode_entry(&mut reader), None);
+    }
+
+    #[test]
+    fn broken_messages_are_none() {
+        assert_eq!(Header::decode(&[9; HEADER]), None);
+        assert_eq!(Header::decode(&[1; HEADER - 1]), None);
+        let mut put = encode_put(Segment::Heap, 0, 100).to_vec();
+        put.extend([0; 50]);
+        assert_eq!(decode_entry(&mut Reader(&put)), None);
+        let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5 };
+        assert_eq!(Header::decode(&header.encode()), Some((header, &[][..])));
+        let tag = Tag { group: 1 << 40, number: 2, step: 3 };
+        assert_eq!(decode_tag(&mut Reader(&encode_tag(tag))), Some(tag));
+    }
+}

@@ -1,0 +1,347 @@
+//! libfabric: PEs of other hosts, over whatever network the provider drives.
+//!
+//! One endpoint a PE, one lock around it. Puts and gets are RMA operations of the provider's; what the target's CPU has to do
+//! (atomics in the CPU's domain, signals, batches of small puts) and messages of collectives are active messages. libfabric
+//! is opened when a job needs it, and by nothing else.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `settings`, `choose` | which provider and interface, and why |
+//! | `port`, `card`, `peers` | what is open, what others must know of it, what is known of them |
+//! | `engine`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
+//! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
+//! | `message`, `serve` | active messages and how they are carried out |
+//! | `shared`, `progress` | threads: how they wait, and the one that serves while the program computes |
+#![allow(unsafe_code)]
+
+mod card;
+mod channel;
+mod choose;
+mod engine;
+mod message;
+mod nic;
+mod op;
+mod order;
+mod peers;
+mod port;
+mod progress;
+mod requests;
+mod rma;
+mod serve;
+mod settings;
+mod shared;
+mod wire;
+
+pub use settings::{Atomics, Description, Directory, Settings};
+pub use wire::Wire;
+
+use crate::base::{Cause, Fault};
+use crate::transport::far::{Atomic, Channel, Far, MESSAGE, Place, SignalOp, Tag, When};
+use engine::{Engine, RECEIVES};
+use libfabric_sys::{self as fi, Library};
+use message::{HEADER, Header, What, encode_tag};
+use op::Kind;
+use shared::Shared;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use wire::Count;
+
+/// Channels that can be open at a time.
+const CHANNELS: usize = 4096;
+
+/// A PE's connection to PEs of other hosts.
+pub struct Fabric {
+    shared: Arc<Shared>,
+    thread: progress::Thread,
+    atomics: Atomics,
+    card: Vec<u8>,
+    description: Description,
+    /// Numbers of channels that were closed.
+    closed: Mutex<Vec<u32>>,
+}
+
+impl fmt::Debug for Fabric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fabric").field("description", &self.description).finish_non_exhaustive()
+    }
+}
+
+impl Fabric {
+    /// Opens an endpoint for PE `me` of `npes` and makes the segments (address, bytes: heap, then data, which may be empty)
+    /// accessible to peers. They stay mapped as long as the fabric lives.
+    ///
+    /// # Safety
+    /// The segments are mapped, and whoever else uses them expects others to write there at any time.
+    pub unsafe fn open(
+        settings: &Settings,
+        regions: [(usize, usize); 2],
+        me: u32,
+        npes: u32,
+        directory: Directory,
+    ) -> Result<Self, Fault> {
+        let library = Library::open(settings.library.as_deref()).map_err(|error| {
+            Fault::from(Cause::Network(format!("PEs of other hosts are reached through libfabric: {error}")))
+        })?;
+        let choice = choose::choose(&library, settings)?;
+        let port = port::Port::open(library.clone(), &choice, regions, settings.atomics)?;
+        let card = port.card()?.encode()?;
+        let description = describe(&library, &choice, &port, settings);
+        let wire = Arc::new(Wire::default());
+        let mut engine = Engine {
+            port,
+            me,
+            peers: peers::Peers::new(npes),
+            channels: vec![Some(channel::Channel::default())],
+            ops: op::Ops::default(),
+            pool: op::Pool::default(),
+            outgoing: std::collections::VecDeque::new(),
+            replies: Vec::new(),
+            unposted: Vec::new(),
+            mailbox: std::collections::HashMap::new(),
+            early: std::collections::HashMap::new(),
+            broken: None,
+            card: card.clone(),
+            wire,
+            directory: Arc::new(directory),
+        };
+        for _ in 0..RECEIVES {
+            let op = engine.ops.take(Kind::Receive, 0, me);
+            let buffer = engine.buffer()?;
+            // SAFETY: a fresh record.
+            unsafe { (*op).buffer = Some(buffer) };
+            engine.post_receive(op);
+        }
+        engine.check()?;
+        static FORKS: AtomicBool = AtomicBool::new(false);
+        if !FORKS.swap(true, Ordering::AcqRel) {
+            extern "C" fn nothing() {}
+            crate::os::fork::handlers(nothing, nothing, shared::in_child);
+        }
+        let shared = Arc::new(Shared::new(engine, settings.crowded, npes));
+        let thread = progress::Thread::start(shared.clone())?;
+        Ok(Self { shared, thread, atomics: settings.atomics, card, description, closed: Mutex::new(Vec::new()) })
+    }
+
+    /// What other PEs have to know to reach this one: for [`Directory::card`] there. At most 400 bytes.
+    pub fn card(&self) -> &[u8] {
+        &self.card
+    }
+
+    /// Which provider, interface and ways are in use, and why.
+    pub fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    /// Counters.
+    pub fn wire(&self) -> &Wire {
+        &self.shared.wire
+    }
+
+    /// Ends the progress thread's use of libfabric; all calls go on working, but nobody serves other PEs except those who wait
+    /// here. To be called when the process is about to end: libfabric's own exit handlers do not expect a visitor.
+    pub fn rest(&self) {
+        if shared::is_child() {
+            return;
+        }
+        self.thread.stop(&self.shared);
+        // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more.
+        drop(self.shared.lock());
+    }
+}
+
+impl Drop for Fabric {
+    fn drop(&mut self) {
+        if shared::is_child() {
+            // What the parent has open is the parent's: nothing of it is closed here.
+            std::mem::forget(self.shared.clone());
+            return;
+        }
+        self.thread.stop(&self.shared);
+        self.thread.join();
+    }
+}
+
+/// What is in use, and why.
+fn describe(library: &Library, choice: &choose::Choice, port: &port::Port, settings: &Settings) -> Description {
+    let why =
+        |subject: &str| choice.reasons.iter().find(|row| row.0 == subject).map_or(String::new(), |row| row.1.clone());
+    // SAFETY: the info is alive as long as the choice, with all its parts.
+    let (info, domain, fabric, tx) = unsafe {
+        let info = &*choice.info();
+        (info, &*info.domain_attr, &*info.fabric_attr, &*info.tx_attr)
+    };
+    let (major, minor) = library.version();
+    let flags = |value: u64, names: &[(u64, &str)]| {
+        let set: Vec<&str> = names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| *name).collect();
+        if set.is_empty() { "none".to_owned() } else { set.join(", ") }
+    };
+    let mr = [
+        (fi::FI_MR_LOCAL, "local"),
+        (fi::FI_MR_VIRT_ADDR, "virtual addresses"),
+        (fi::FI_MR_ALLOCATED, "allocated"),
+        (fi::FI_MR_PROV_KEY, "keys by the provider"),
+        (fi::FI_MR_ENDPOINT, "bound to the endpoint"),
+    ];
+    let order = [(fi::FI_ORDER_SAS, "SAS"), (fi::FI_ORDER_SAW, "SAW"), (fi::FI_ORDER_WAW, "WAW")];
+    let progress = match domain.data_progress {
+        fi::FI_PROGRESS_AUTO => "automatic",
+        _ => "manual",
+    };
+    let sleep = if port.wait.is_some() { "a thread that sleeps on the queue" } else { "a thread that naps" };
+    let (atomics, by) = match settings.atomics {
+        Atomics::Cpu => ("CPU of the target", "default: excludes those of the target's own host"),
+        Atomics::Nic => ("provider", "SHMEM_ATOMICS=nic"),
+    };
+    let address = choose::address(info).map_or_else(|| "of the provider's own format".to_owned(), |ip| ip.to_string());
+    let (complete, how) = if port.delivery {
+        ("delivery", "FI_DELIVERY_COMPLETE")
+    } else if port.send_after_write {
+        ("message behind the writes", "the provider has no FI_DELIVERY_COMPLETE, but FI_ORDER_SAW")
+    } else {
+        ("message after the writes", "the provider has neither FI_DELIVERY_COMPLETE nor FI_ORDER_SAW")
+    };
+    let library_why = if settings.library.is_some() { "SHMEM_OFI_LIBRARY" } else { "found by the loader" };
+    let rows = vec![
+        ("library", format!("{} {major}.{minor}", library.path()), library_why.to_owned()),
+        ("provider", port.provider.clone(), why("provider")),
+        ("fabric", choose::text(fabric.name), String::new()),
+        ("domain", choose::domain(info), why("domain")),
+        ("address", address, String::new()),
+        ("endpoint", "reliable datagram (FI_EP_RDM)".to_owned(), "one endpoint reaches all PEs".to_owned()),
+        ("memory registration", flags(domain.mr_mode as u64, &mr), "as the provider asks".to_owned()),
+        ("progress", progress.to_owned(), format!("served by {sleep}")),
+        ("message order", flags(tx.msg_order, &order), "what is missing is waited for".to_owned()),
+        ("quiet", complete.to_owned(), how.to_owned()),
+        ("atomics", atomics.to_owned(), by.to_owned()),
+        ("inject", format!("{} bytes", port.inject), "smaller operations are copied by the provider".to_owned()),
+        ("threads", "FI_THREAD_SAFE".to_owned(), "and one lock around the endpoint".to_owned()),
+    ];
+    Description { rows }
+}
+
+impl Far for Fabric {
+    fn poll(&self) -> bool {
+        if shared::is_child() {
+            return false;
+        }
+        self.shared.attend();
+        self.shared.try_lock().is_some_and(|mut engine| engine.progress())
+    }
+
+    fn open(&self) -> Option<Channel> {
+        let mut engine = self.shared.lock();
+        let number = match self.closed.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            Some(number) => number,
+            None if engine.channels.len() < CHANNELS => {
+                engine.channels.push(None);
+                engine.channels.len() as u32 - 1
+            }
+            None => return None,
+        };
+        engine.channels[number as usize] = Some(channel::Channel::default());
+        Some(Channel(number))
+    }
+
+    fn close(&self, channel: Channel) {
+        if channel == Channel::DEFAULT || shared::is_child() {
+            return;
+        }
+        let mut engine = self.shared.lock();
+        engine.channels[channel.0 as usize] = None;
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner).push(channel.0);
+    }
+
+    unsafe fn put(
+        &self,
+        channel: Channel,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        when: When,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe { self.shared.put(channel.0, to, source, bytes, when) }
+    }
+
+    unsafe fn get(&self, channel: Channel, dest: *mut u8, from: Place, bytes: usize, when: When) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe { self.shared.get(channel.0, dest, from, bytes, when) }
+    }
+
+    unsafe fn atomic(&self, channel: Channel, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.atomics {
+                Atomics::Cpu => self.shared.amo(channel.0, at, atomic, when),
+                Atomics::Nic => self.shared.nic_amo(channel.0, at, atomic, when),
+            }
+        }
+    }
+
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        signal: Place,
+        value: u64,
+        op: SignalOp,
+        when: When,
+    ) -> Result<(), Fault> {
+        // SAFETY: the caller's.
+        unsafe { self.shared.put_signal(channel.0, to, source, bytes, signal, value, op, when) }
+    }
+
+    fn fence(&self, channel: Channel) -> Result<(), Fault> {
+        self.shared.fence(channel.0)
+    }
+
+    fn quiet(&self, channel: Channel) -> Result<(), Fault> {
+        self.shared.quiet(channel.0)
+    }
+
+    fn quiet_pes(&self, channel: Channel, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
+        self.shared.quiet_pes(channel.0, pes)
+    }
+
+    fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {
+        if payload.len() > MESSAGE {
+            let text = format!("a message of {} bytes: at most {MESSAGE} are possible", payload.len());
+            return Err(Fault::from(Cause::Network(text)));
+        }
+        let mut engine = self.shared.enter(pe)?;
+        let op = engine.ops.take(Kind::Mail, 0, pe as u32);
+        let buffer = engine.buffer()?;
+        let header = Header { what: What::Mail, hello: false, from: engine.me, number: 0, id: 0 };
+        let tag = encode_tag(tag);
+        // SAFETY: a fresh record, and a buffer that has room for the largest message.
+        unsafe {
+            buffer.write(0, &header.encode());
+            buffer.write(HEADER, &tag);
+            buffer.write(HEADER + tag.len(), payload);
+            (*op).buffer = Some(buffer);
+            (*op).bytes = HEADER + tag.len() + payload.len();
+        }
+        engine.wire.add(Count::messages, 1);
+        engine.send(op);
+        engine.check()
+    }
+
+    fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault> {
+        if shared::is_child() {
+            return Ok(None);
+        }
+        let mut engine = self.shared.lock();
+        let key = (pe as u32, tag);
+        if let Some(queue) = engine.mailbox.get_mut(&key) {
+            let message = queue.pop_front();
+            if queue.is_empty() {
+                engine.mailbox.remove(&key);
+            }
+            return Ok(message);
+        }
+        engine.check().map(|()| None)
+    }
+}

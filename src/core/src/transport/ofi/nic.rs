@@ -1,0 +1,159 @@
+//! Atomics that the provider carries out.
+//!
+//! They count as writes. No order of a provider is relied upon between them and other operations: after a fence the next
+//! operation to the same PE waits for them to be complete.
+#![allow(unsafe_code)]
+
+use super::op::Kind;
+use super::port::Port;
+use super::shared::Shared;
+use super::wire::Count;
+use crate::base::{Cause, Fault};
+use crate::transport::far::{AmoOp, Atomic, Place, When};
+use libfabric_sys as fi;
+use std::ptr;
+
+/// How an operation is asked of a provider.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `fi_atomicmsg`: nothing comes back.
+    Plain,
+    /// `fi_fetch_atomicmsg`.
+    Fetch,
+    /// `fi_compare_atomicmsg`.
+    Compare,
+}
+
+/// The provider's name of an operation, and its form where the value before is wanted or not.
+fn translate(op: AmoOp, wanted: bool) -> (fi::fi_op, Form) {
+    let form = if wanted { Form::Fetch } else { Form::Plain };
+    match op {
+        AmoOp::Fetch => (fi::FI_ATOMIC_READ, Form::Fetch),
+        AmoOp::Set => (fi::FI_ATOMIC_WRITE, Form::Plain),
+        AmoOp::Swap => (fi::FI_ATOMIC_WRITE, Form::Fetch),
+        AmoOp::CompareSwap => (fi::FI_CSWAP, Form::Compare),
+        AmoOp::Add => (fi::FI_SUM, form),
+        AmoOp::And => (fi::FI_BAND, form),
+        AmoOp::Or => (fi::FI_BOR, form),
+        AmoOp::Xor => (fi::FI_BXOR, form),
+    }
+}
+
+fn datatype(width: u8) -> fi::fi_datatype {
+    if width == 4 { fi::FI_UINT32 } else { fi::FI_UINT64 }
+}
+
+/// Whether the provider has every operation on words of both widths.
+pub(super) fn check(port: &Port) -> Result<(), Fault> {
+    let all =
+        [AmoOp::Fetch, AmoOp::Set, AmoOp::Swap, AmoOp::CompareSwap, AmoOp::Add, AmoOp::And, AmoOp::Or, AmoOp::Xor];
+    for width in [4, 8] {
+        for (op, wanted) in all.into_iter().flat_map(|op| [(op, false), (op, true)]) {
+            let (name, form) = translate(op, wanted);
+            let flags = match form {
+                Form::Plain => 0,
+                Form::Fetch => fi::FI_FETCH_ATOMIC,
+                Form::Compare => fi::FI_COMPARE_ATOMIC,
+            };
+            // SAFETY: the domain is open; a zeroed attribute is valid.
+            let error = unsafe {
+                let mut attr: fi::fi_atomic_attr = std::mem::zeroed();
+                fi::fi_query_atomic(port.domain, datatype(width), name, &raw mut attr, flags)
+            };
+            if error != 0 {
+                return Err(Fault::from(Cause::Network(format!(
+                    "SHMEM_ATOMICS=nic: provider {} has no atomic {op:?} on words of {width} bytes: {}",
+                    port.provider,
+                    port.library.strerror(i64::from(error))
+                ))));
+            }
+        }
+    }
+    Ok(())
+}
+
+impl Shared {
+    /// An atomic operation of the provider's.
+    ///
+    /// # Safety
+    /// `atomic.result` is null or writable for the width, until the time that `when` says.
+    pub unsafe fn nic_amo(&self, channel: u32, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+        let pe = at.pe as u32;
+        let engine = self.enter(at.pe)?;
+        let (mut engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
+        let wanted = !atomic.result.is_null();
+        let (name, form) = translate(atomic.op, wanted);
+        let op = engine.ops.take(Kind::Atomic, channel, pe);
+        // Operand, comparand and result, a word each.
+        let buffer = engine.buffer()?;
+        let width = usize::from(atomic.width);
+        let waited = wanted && when == When::Return;
+        // SAFETY: a fresh record and buffer; values are their low bytes.
+        unsafe {
+            buffer.write(0, &word(atomic.operand, width));
+            buffer.write(8, &word(atomic.compare, width));
+            let record = &mut *op;
+            record.bytes = width;
+            record.buffer = Some(buffer);
+            record.waited = waited;
+            record.copy = if wanted { (16, atomic.result, width) } else { (0, ptr::null_mut(), 0) };
+        }
+        let delivery = engine.port.delivery;
+        engine.channel(channel).add_write(pe, delivery || wanted);
+        let flags = fi::FI_COMPLETION | if form == Form::Plain && delivery { fi::FI_DELIVERY_COMPLETE } else { 0 };
+        engine = self.post(engine, op, |engine| {
+            let Some((address, there, key)) = engine.there(at) else { return -(fi::FI_EINVAL as isize) };
+            let part = |i: usize| fi::fi_ioc { addr: buffer.start.wrapping_add(8 * i).cast(), count: 1 };
+            let (operand, compare, mut result) = (part(0), part(1), part(2));
+            let (mut one, mut two, mut three) = (buffer.descriptor, buffer.descriptor, buffer.descriptor);
+            let rma = fi::fi_rma_ioc { addr: there, count: 1, key };
+            let reads = atomic.op == AmoOp::Fetch;
+            let message = fi::fi_msg_atomic {
+                msg_iov: if reads { ptr::null() } else { &raw const operand },
+                desc: &raw mut one,
+                iov_count: usize::from(!reads),
+                addr: address,
+                rma_iov: &raw const rma,
+                rma_iov_count: 1,
+                datatype: datatype(atomic.width),
+                op: name,
+                context: op.cast(),
+                data: 0,
+            };
+            let (ep, message) = (engine.port.ep, &raw const message);
+            // SAFETY: the buffer is the record's until the operation is complete; the provider copies the vectors.
+            unsafe {
+                match form {
+                    Form::Plain => fi::fi_atomicmsg(ep, message, flags),
+                    Form::Fetch => fi::fi_fetch_atomicmsg(ep, message, &raw mut result, &raw mut three, 1, flags),
+                    Form::Compare => fi::fi_compare_atomicmsg(
+                        ep,
+                        message,
+                        &raw const compare,
+                        &raw mut two,
+                        1,
+                        &raw mut result,
+                        &raw mut three,
+                        1,
+                        flags,
+                    ),
+                }
+            }
+        })?;
+        engine.wire.add(Count::nic_atomics, 1);
+        if waited {
+            drop(self.finish(engine, op)?);
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a value of some width, at the front of a word.
+fn word(value: u64, width: usize) -> [u8; 8] {
+    let mut out = [0; 8];
+    match width {
+        4 => out[..4].copy_from_slice(&(value as u32).to_ne_bytes()),
+        _ => out = value.to_ne_bytes(),
+    }
+    out
+}

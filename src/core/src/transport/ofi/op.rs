@@ -1,0 +1,269 @@
+//! Records of operations in flight, and the buffers that some of them need.
+#![allow(unsafe_code)]
+
+use super::message::BUFFER;
+use super::port::Port;
+use crate::base::Fault;
+use crate::transport::far::{Place, SignalOp};
+use libfabric_sys as fi;
+use std::ffi::c_void;
+use std::ptr;
+
+/// What a record is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    /// A buffer that messages are received in.
+    Receive,
+    /// An RMA write.
+    Write,
+    /// An RMA read.
+    Read,
+    /// An atomic of the provider's.
+    Atomic,
+    /// A request: an active message that is replied to.
+    Request,
+    /// A reply.
+    Reply,
+    /// A message of a collective.
+    Mail,
+}
+
+impl Kind {
+    /// As a fault calls it.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Receive => "receiving",
+            Self::Write => "a put",
+            Self::Read => "a get",
+            Self::Atomic => "an atomic operation",
+            Self::Request => "a message with puts or atomic operations",
+            Self::Reply => "a reply",
+            Self::Mail => "a message of a collective",
+        }
+    }
+}
+
+/// Where a result of a request goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Wanted {
+    pub to: *mut u8,
+    pub width: u8,
+}
+
+/// A signal to be sent when a write is complete.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Then {
+    pub signal: Place,
+    pub value: u64,
+    pub op: SignalOp,
+}
+
+/// A record. The provider knows it by its address, which is why it starts with what the provider may use.
+#[repr(C)]
+pub(super) struct Op {
+    pub context: fi::fi_context2,
+    pub kind: Kind,
+    /// Somebody waits for it and gives it back.
+    pub waited: bool,
+    /// Its memory is free again and its results are there.
+    pub done: bool,
+    /// Completions still to come: of the transfer, and of a request its reply.
+    pub legs: u8,
+    /// Its number among the records.
+    pub index: u32,
+    pub channel: u32,
+    pub pe: u32,
+    /// Bytes of the transfer or of the message.
+    pub bytes: usize,
+    /// A request begins with the card of this PE.
+    pub tagged: bool,
+    /// Entries of a request.
+    pub entries: u32,
+    pub buffer: Option<Buffer>,
+    /// A registration for this transfer only.
+    pub mr: *mut fi::fid_mr,
+    /// Bytes of the buffer that go to the caller's memory at the end: from where in the buffer, to where, how many.
+    pub copy: (usize, *mut u8, usize),
+    pub results: Vec<Wanted>,
+    pub then: Option<Then>,
+    /// When a message was first refused by the provider.
+    pub since: Option<std::time::Instant>,
+}
+
+/// All records of a fabric. Their addresses never change.
+#[derive(Default)]
+pub(super) struct Ops {
+    all: Vec<*mut Op>,
+    free: Vec<*mut Op>,
+}
+
+impl Ops {
+    /// A fresh record.
+    pub fn take(&mut self, kind: Kind, channel: u32, pe: u32) -> *mut Op {
+        let op = self.free.pop().unwrap_or_else(|| {
+            let op = Box::into_raw(Box::new(Op {
+                context: fi::fi_context2 { internal: [ptr::null_mut(); 8] },
+                kind,
+                waited: false,
+                done: false,
+                legs: 0,
+                index: self.all.len() as u32,
+                channel: 0,
+                pe: 0,
+                bytes: 0,
+                tagged: false,
+                entries: 0,
+                buffer: None,
+                mr: ptr::null_mut(),
+                copy: (0, ptr::null_mut(), 0),
+                results: Vec::new(),
+                then: None,
+                since: None,
+            }));
+            self.all.push(op);
+            op
+        });
+        // SAFETY: records live as long as self, and this one is nobody else's now.
+        let record = unsafe { &mut *op };
+        record.kind = kind;
+        record.channel = channel;
+        record.pe = pe;
+        record.legs = 1;
+        op
+    }
+
+    /// Gives a record back.
+    ///
+    /// # Safety
+    /// It is of this fabric, and neither the provider nor anybody else uses it any more; its buffer has been taken out.
+    pub unsafe fn give(&mut self, op: *mut Op) {
+        // SAFETY: the caller's.
+        let record = unsafe { &mut *op };
+        record.waited = false;
+        record.done = false;
+        record.legs = 0;
+        record.bytes = 0;
+        record.entries = 0;
+        record.copy = (0, ptr::null_mut(), 0);
+        record.results.clear();
+        record.then = None;
+        record.since = None;
+        self.free.push(op);
+    }
+
+    /// Somebody will wait for a record, and give it back.
+    pub fn await_it(&mut self, op: *mut Op) {
+        // SAFETY: an operation that is being posted, whose record is this engine's.
+        unsafe { (*op).waited = true };
+    }
+
+    /// Gives a record back that somebody waits for, once it is done.
+    pub fn reap(&mut self, op: *mut Op) -> bool {
+        // SAFETY: a record that is waited for is given back by its waiter only, here.
+        unsafe {
+            let done = (*op).done;
+            if done {
+                self.give(op);
+            }
+            done
+        }
+    }
+
+    /// The record of a number that a message names, where it is a request in flight.
+    pub fn request(&self, index: u32) -> Option<*mut Op> {
+        let op = *self.all.get(index as usize)?;
+        // SAFETY: records live as long as self.
+        let record = unsafe { &*op };
+        (record.kind == Kind::Request && record.legs > 0).then_some(op)
+    }
+
+    /// Whether an address is that of a record.
+    pub fn contains(&self, op: *mut Op) -> bool {
+        self.all.contains(&op)
+    }
+
+    /// Records in use.
+    pub fn flying(&self) -> usize {
+        self.all.len() - self.free.len()
+    }
+}
+
+impl Drop for Ops {
+    fn drop(&mut self) {
+        for op in self.all.drain(..) {
+            // SAFETY: made by Box::into_raw, and the provider is closed.
+            drop(unsafe { Box::from_raw(op) });
+        }
+    }
+}
+
+/// Memory for one message, or for data on their way. Of [`Pool`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Buffer {
+    pub start: *mut u8,
+    pub descriptor: *mut c_void,
+}
+
+impl Buffer {
+    /// Writes bytes at a place.
+    ///
+    /// # Safety
+    /// `at + bytes.len()` is at most [`BUFFER`], and the bytes are not of this buffer.
+    pub unsafe fn write(&self, at: usize, bytes: &[u8]) {
+        // SAFETY: the caller's.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), bytes.len()) };
+    }
+}
+
+/// Buffers, registered where the provider wants that.
+#[derive(Default)]
+pub(super) struct Pool {
+    slabs: Vec<(Box<[u64]>, *mut fi::fid_mr)>,
+    free: Vec<Buffer>,
+    lent: usize,
+}
+
+/// Buffers of a slab.
+const SLAB: usize = 16;
+/// Buffers are apart by whole cache lines.
+const STRIDE: usize = BUFFER.next_multiple_of(64);
+
+impl Pool {
+    /// A buffer.
+    pub fn take(&mut self, port: &mut Port) -> Result<Buffer, Fault> {
+        if self.free.is_empty() {
+            let mut slab = vec![0u64; SLAB * STRIDE / 8].into_boxed_slice();
+            let start = slab.as_mut_ptr().cast::<u8>();
+            let mr = if port.local { port.register(start, SLAB * STRIDE)? } else { ptr::null_mut() };
+            // SAFETY: just registered.
+            let descriptor = unsafe { port.descriptor_of(mr) };
+            for i in (0..SLAB).rev() {
+                self.free.push(Buffer { start: start.wrapping_add(i * STRIDE), descriptor });
+            }
+            self.slabs.push((slab, mr));
+        }
+        self.lent += 1;
+        Ok(self.free.pop().unwrap_or(Buffer { start: ptr::null_mut(), descriptor: ptr::null_mut() }))
+    }
+
+    /// Gives one back.
+    pub fn give(&mut self, buffer: Buffer) {
+        self.lent -= 1;
+        self.free.push(buffer);
+    }
+
+    /// Buffers in use.
+    pub fn lent(&self) -> usize {
+        self.lent
+    }
+
+    /// Ends all registrations, when nothing is in flight any more.
+    pub fn release(&mut self, port: &Port) {
+        for (_, mr) in self.slabs.iter_mut().filter(|slab| !slab.1.is_null()) {
+            // SAFETY: of this port, and no transfer uses it.
+            unsafe { port.release(*mr) };
+            *mr = ptr::null_mut();
+        }
+    }
+}

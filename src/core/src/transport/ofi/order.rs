@@ -1,0 +1,222 @@
+//! Ordering and completion, and the operations that need them to be exact.
+//!
+//! What a fence has to do here: it begins a new epoch of its channel, and costs nothing else. The operation that comes after it
+//! waits, if it has to, for those to the same PE that are from earlier epochs:
+//!
+//! - a request after requests: nothing to wait for. The target carries the requests of a PE out in the order of their numbers,
+//!   and the entries of one in their order.
+//! - a write after writes: nothing where the provider processes writes in their order (`FI_ORDER_WAW`, for transfers of every
+//!   size that is posted).
+//! - a request after writes: nothing where the provider processes messages after writes that were posted before
+//!   (`FI_ORDER_SAW`): the target sees the request only when the data are in its memory.
+//! - a write after requests: no order of a provider covers it, since it is the target's CPU that carries a request out. A small
+//!   one becomes a request too; a large one waits for the replies.
+//!
+//! Where the provider lacks the order, the operation waits for the earlier ones to be complete.
+//!
+//! Complete means visible to all at the target. The reply to a request says so. The completion of a write says so where the
+//! provider has `FI_DELIVERY_COMPLETE`; where it has not, a request without entries is sent behind the writes: behind
+//! them in the provider's order where it has `FI_ORDER_SAW`, and after their completions otherwise, which a reliable endpoint
+//! gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
+#![allow(unsafe_code)]
+
+use super::engine::Engine;
+use super::message::{AMO_BYTES, put_bytes};
+use super::op::Then;
+use super::requests::signal;
+use super::rma::IN_MESSAGE;
+use super::shared::{Guard, Shared};
+use crate::base::Fault;
+use crate::transport::far::{Atomic, Place, SignalOp, When};
+
+impl Shared {
+    /// Waits until a write may be posted; gives whether it has to be a request instead.
+    pub fn before_write<'a>(
+        &'a self,
+        mut engine: Guard<'a>,
+        channel: u32,
+        pe: u32,
+        bytes: usize,
+    ) -> Result<(Guard<'a>, bool), Fault> {
+        let epoch = engine.channel(channel).epoch;
+        if engine.channel(channel).lane(pe).requests_fenced(epoch) {
+            if bytes <= IN_MESSAGE {
+                return Ok((self.before_request(engine, channel, pe)?, true));
+            }
+            engine.flush(channel, pe);
+            let no_more = |e: &mut Engine| Ok((!e.channel(channel).lane(pe).requests_fenced(epoch)).then_some(()));
+            (engine, ()) = self.wait(engine, no_more)?;
+        }
+        if engine.channel(channel).lane(pe).writes_fenced(epoch) && !engine.port.write_after_write {
+            engine = self.land(engine, channel, pe)?;
+        }
+        Ok((engine, false))
+    }
+
+    /// Waits until a request may be added to those to a PE.
+    pub fn before_request<'a>(&'a self, mut engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        let epoch = engine.channel(channel).epoch;
+        if engine.channel(channel).lane(pe).writes_fenced(epoch) && !engine.port.send_after_write {
+            // A completion without delivery is enough: the request itself is what is sent behind the writes.
+            (engine, ()) =
+                self.wait(engine, |e| Ok((!e.channel(channel).lane(pe).writes_fenced(epoch)).then_some(())))?;
+        }
+        Ok(engine)
+    }
+
+    /// Waits until the writes to a PE have arrived.
+    fn land<'a>(&'a self, engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        let (mut engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+        if std::mem::take(&mut engine.channel(channel).lane(pe).dirty) {
+            engine.channel(channel).dirty.retain(|dirty| *dirty != pe);
+            engine.add_nothing(channel, pe)?;
+            (engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).requests == 0).then_some(())))?;
+        }
+        Ok(engine)
+    }
+
+    /// See [`crate::transport::far::Far::fence`].
+    pub fn fence(&self, channel: u32) -> Result<(), Fault> {
+        let mut engine = self.lock();
+        engine.check()?;
+        let channel = engine.channel(channel);
+        channel.epoch = channel.epoch.wrapping_add(1);
+        Ok(())
+    }
+
+    /// See [`crate::transport::far::Far::quiet`].
+    pub fn quiet(&self, channel: u32) -> Result<(), Fault> {
+        let mut engine = self.lock();
+        engine.check()?;
+        engine.flush_all(channel);
+        for pe in std::mem::take(&mut engine.channel(channel).dirty) {
+            engine = self.chase(engine, channel, pe)?;
+        }
+        if engine.channel(channel).outstanding > 0 {
+            drop(self.wait(engine, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?);
+        }
+        Ok(())
+    }
+
+    /// Sends a request without entries behind the writes to a PE that was taken off the list of dirty ones.
+    fn chase<'a>(&'a self, mut engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        engine.channel(channel).lane(pe).dirty = false;
+        if !engine.port.send_after_write {
+            (engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+        }
+        engine.add_nothing(channel, pe)?;
+        Ok(engine)
+    }
+
+    /// See [`crate::transport::far::Far::quiet_pes`].
+    pub fn quiet_pes(&self, channel: u32, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
+        let mut engine = self.lock();
+        engine.check()?;
+        let pes: Vec<u32> = pes.map(|pe| pe as u32).collect();
+        for pe in &pes {
+            engine.flush(channel, *pe);
+            if engine.channel(channel).is_dirty(*pe) {
+                engine.channel(channel).dirty.retain(|dirty| dirty != pe);
+                engine = self.chase(engine, channel, *pe)?;
+            }
+        }
+        for pe in &pes {
+            (engine, ()) = self.wait(engine, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
+        }
+        Ok(())
+    }
+
+    /// An atomic operation that the target's CPU carries out.
+    ///
+    /// # Safety
+    /// `atomic.result` is null or writable for the width, until the time that `when` says.
+    pub unsafe fn amo(&self, channel: u32, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+        let pe = at.pe as u32;
+        let engine = self.enter(at.pe)?;
+        let mut engine = self.before_request(engine, channel, pe)?;
+        let op = engine.add_amo(channel, at, &atomic)?;
+        if when == When::Return && !atomic.result.is_null() {
+            engine.ops.await_it(op);
+            engine.flush(channel, pe);
+            drop(self.finish(engine, op)?);
+        } else {
+            engine.flush_if_idle(channel, pe);
+        }
+        Ok(())
+    }
+
+    /// See [`crate::transport::far::Far::put_signal`].
+    ///
+    /// # Safety
+    /// As there.
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn put_signal(
+        &self,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        at: Place,
+        value: u64,
+        op: SignalOp,
+        when: When,
+    ) -> Result<(), Fault> {
+        let pe = to.pe as u32;
+        if bytes <= IN_MESSAGE {
+            // Data and signal in one message, whose entries are carried out in their order.
+            let engine = self.enter(to.pe)?;
+            let mut engine = self.before_request(engine, channel, pe)?;
+            if bytes > 0 {
+                // SAFETY: the caller's.
+                unsafe { engine.add_put(channel, to, source, bytes, AMO_BYTES)? };
+            }
+            engine.add_amo(channel, at, &signal(op, value))?;
+            match when {
+                When::Return => engine.flush(channel, pe),
+                When::Quiet => engine.flush_if_idle(channel, pe),
+            }
+            return Ok(());
+        }
+        let engine = self.enter(to.pe)?;
+        let (largest, behind) = (engine.port.largest, engine.port.send_after_write);
+        drop(engine);
+        let last = bytes.saturating_sub(1) / largest * largest;
+        let end = Place { offset: to.offset + last, ..to };
+        if behind {
+            // The provider processes the message after the writes that were posted before it.
+            // SAFETY: the caller's.
+            unsafe { self.put_large(channel, to, source, bytes, when)? };
+            let mut engine = self.enter(to.pe)?;
+            engine.add_amo(channel, at, &signal(op, value))?;
+            engine.flush(channel, pe);
+            return Ok(());
+        }
+        // Otherwise all writes but the last are complete before the last is posted, and the signal is sent when that is.
+        if last > 0 {
+            // SAFETY: the caller's.
+            unsafe { self.put_large(channel, to, source, last, When::Return)? };
+        }
+        let engine = self.enter(to.pe)?;
+        let (engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
+        let then = Then { signal: at, value, op };
+        // SAFETY: the last part of what the caller vouches for.
+        unsafe { self.write(engine, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
+    }
+
+    /// A put that is no message, whatever its size.
+    ///
+    /// # Safety
+    /// As [`Self::put`].
+    unsafe fn put_large(
+        &self,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        when: When,
+    ) -> Result<(), Fault> {
+        debug_assert!(put_bytes(bytes) > IN_MESSAGE);
+        // SAFETY: the caller's.
+        unsafe { self.put(channel, to, source, bytes, when) }
+    }
+}

@@ -1,0 +1,285 @@
+//! The objects of libfabric that a fabric opens, and posting to them.
+#![allow(unsafe_code)]
+
+use super::card::Card;
+use super::choose::{self, Choice};
+use super::settings::Atomics;
+use crate::base::{Cause, Fault};
+use crate::transport::far::Segment;
+use libfabric_sys::{self as fi, Library};
+use std::ffi::{c_int, c_void};
+use std::os::fd::RawFd;
+use std::ptr;
+
+/// Entries that the completion queue is asked to hold.
+const QUEUE: usize = 8192;
+/// What peers and this PE do with registered memory.
+const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE | fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
+
+/// Everything that is open.
+pub(super) struct Port {
+    pub library: Library,
+    pub provider: String,
+    pub fabric: *mut fi::fid_fabric,
+    pub domain: *mut fi::fid_domain,
+    pub cq: *mut fi::fid_cq,
+    av: *mut fi::fid_av,
+    pub ep: *mut fi::fid_ep,
+    regions: [Region; 2],
+    /// Descriptor that becomes readable when the queue has something; none where the provider has none.
+    pub wait: Option<RawFd>,
+    /// Bytes that are copied at once.
+    pub inject: usize,
+    /// Bytes of one transfer at most.
+    pub largest: usize,
+    /// Local memory of transfers has to be registered.
+    pub local: bool,
+    virt: bool,
+    prov_key: bool,
+    bind: bool,
+    /// Completions of writes say that the data are there.
+    pub delivery: bool,
+    /// Messages are processed after writes that were posted before.
+    pub send_after_write: bool,
+    /// Writes are processed in the order in which they were posted.
+    pub write_after_write: bool,
+    next_key: u64,
+}
+
+/// A segment that peers write to.
+#[derive(Clone, Copy)]
+struct Region {
+    base: usize,
+    len: usize,
+    mr: *mut fi::fid_mr,
+}
+
+/// A fault of a call at start-up.
+fn failed(library: &Library, what: &str, provider: &str, error: i64) -> Fault {
+    Fault::from(Cause::Network(format!("{what} of provider {provider}: {}", library.strerror(error))))
+}
+
+impl Port {
+    /// Opens an endpoint and registers the segments.
+    pub fn open(
+        library: Library,
+        choice: &Choice,
+        regions: [(usize, usize); 2],
+        atomics: Atomics,
+    ) -> Result<Self, Fault> {
+        let info = choice.info();
+        // SAFETY: the info is alive as long as the choice, and has all its parts.
+        let (tx, domain_attr, ep_attr) = unsafe { (&mut *(*info).tx_attr, &*(*info).domain_attr, &*(*info).ep_attr) };
+        // The operations say for themselves which completion they want.
+        tx.op_flags = 0;
+        let mode = domain_attr.mr_mode as u64;
+        let mut port = Self {
+            library,
+            // SAFETY: as above.
+            provider: choose::provider(unsafe { &*info }),
+            fabric: ptr::null_mut(),
+            domain: ptr::null_mut(),
+            cq: ptr::null_mut(),
+            av: ptr::null_mut(),
+            ep: ptr::null_mut(),
+            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut() }),
+            wait: None,
+            inject: tx.inject_size,
+            largest: ep_attr.max_msg_size.clamp(1, 1 << 30),
+            local: mode & fi::FI_MR_LOCAL != 0,
+            virt: mode & fi::FI_MR_VIRT_ADDR != 0,
+            prov_key: mode & fi::FI_MR_PROV_KEY != 0,
+            bind: mode & fi::FI_MR_ENDPOINT != 0,
+            delivery: choice.delivery,
+            send_after_write: tx.msg_order & fi::FI_ORDER_SAW != 0 && atomics == Atomics::Cpu,
+            write_after_write: tx.msg_order & fi::FI_ORDER_WAW != 0
+                && atomics == Atomics::Cpu
+                && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),
+            next_key: 0,
+        };
+        port.objects(info)?;
+        if atomics == Atomics::Nic {
+            super::nic::check(&port)?;
+        }
+        for i in 0..2 {
+            let Region { base, len, .. } = port.regions[i];
+            if len > 0 {
+                port.regions[i].mr = port.register(base as *const u8, len)?;
+            }
+        }
+        Ok(port)
+    }
+
+    fn objects(&mut self, info: *mut fi::fi_info) -> Result<(), Fault> {
+        let check = |port: &Self, what: &str, error: c_int| {
+            if error == 0 { Ok(()) } else { Err(failed(&port.library, what, &port.provider, i64::from(error))) }
+        };
+        // SAFETY: each object is opened from those before it and the info that was chosen, with attributes that live
+        // through the call.
+        unsafe {
+            let error = self.library.fabric((*info).fabric_attr, &raw mut self.fabric);
+            check(self, "opening the fabric", error)?;
+            let error = fi::fi_domain(self.fabric, info, &raw mut self.domain);
+            check(self, "opening the domain", error)?;
+            // With a descriptor to sleep on where the provider has one.
+            let mut attr: fi::fi_cq_attr = std::mem::zeroed();
+            attr.format = fi::FI_CQ_FORMAT_MSG;
+            attr.size = QUEUE;
+            attr.wait_obj = fi::FI_WAIT_FD;
+            let mut error = fi::fi_cq_open(self.domain, &raw mut attr, &raw mut self.cq);
+            if error == 0 {
+                let mut fd: c_int = -1;
+                if fi::fi_control(&raw mut (*self.cq).fid, fi::FI_GETWAIT, (&raw mut fd).cast()) == 0 && fd >= 0 {
+                    self.wait = Some(fd);
+                }
+            } else {
+                attr.wait_obj = fi::FI_WAIT_NONE;
+                error = fi::fi_cq_open(self.domain, &raw mut attr, &raw mut self.cq);
+            }
+            check(self, "opening a completion queue", error)?;
+            let mut attr: fi::fi_av_attr = std::mem::zeroed();
+            attr.type_ = (*(*info).domain_attr).av_type;
+            if attr.type_ == fi::FI_AV_UNSPEC {
+                attr.type_ = fi::FI_AV_TABLE;
+            }
+            let error = fi::fi_av_open(self.domain, &raw mut attr, &raw mut self.av);
+            check(self, "opening an address vector", error)?;
+            let error = fi::fi_endpoint(self.domain, info, &raw mut self.ep);
+            check(self, "opening an endpoint", error)?;
+            let ep = &raw mut (*self.ep).fid;
+            let error = fi::fi_bind(ep, &raw mut (*self.av).fid, 0);
+            check(self, "binding the address vector", error)?;
+            // Every receive completes; what is sent does where it says so.
+            for flags in [fi::FI_TRANSMIT | fi::FI_SELECTIVE_COMPLETION, fi::FI_RECV] {
+                let error = fi::fi_bind(ep, &raw mut (*self.cq).fid, flags);
+                check(self, "binding the completion queue", error)?;
+            }
+            check(self, "enabling the endpoint", fi::fi_enable(self.ep))
+        }
+    }
+
+    /// Registers memory.
+    pub fn register(&mut self, start: *const u8, len: usize) -> Result<*mut fi::fid_mr, Fault> {
+        self.next_key += 1;
+        let mut mr = ptr::null_mut();
+        // SAFETY: the domain is open; the caller keeps the memory until it closes the region.
+        unsafe {
+            let error = fi::fi_mr_reg(self.domain, start.cast(), len, ACCESS, self.next_key, &raw mut mr);
+            let fail = |error: c_int| {
+                let what = format!("registering {len} bytes of memory");
+                Err(failed(&self.library, &what, &self.provider, i64::from(error)))
+            };
+            if error != 0 {
+                return fail(error);
+            }
+            if self.bind {
+                let error = match fi::fi_bind(&raw mut (*mr).fid, &raw mut (*self.ep).fid, 0) {
+                    0 => fi::fi_mr_enable(mr),
+                    error => error,
+                };
+                if error != 0 {
+                    fi::fi_close(&raw mut (*mr).fid);
+                    return fail(error);
+                }
+            }
+        }
+        Ok(mr)
+    }
+
+    /// Ends a registration.
+    ///
+    /// # Safety
+    /// `mr` is of [`Self::register`], and no transfer uses it any more.
+    pub unsafe fn release(&self, mr: *mut fi::fid_mr) {
+        // SAFETY: the caller's.
+        unsafe { fi::fi_close(&raw mut (*mr).fid) };
+    }
+
+    /// Descriptor of local memory in a segment: null where none is needed, `None` where the memory is not registered.
+    pub fn descriptor(&self, start: *const u8, len: usize) -> Option<*mut c_void> {
+        if !self.local {
+            return Some(ptr::null_mut());
+        }
+        self.regions.iter().find_map(|region| {
+            let offset = (start as usize).wrapping_sub(region.base);
+            // SAFETY: a region of some length is registered as long as the port is open.
+            (offset < region.len && len <= region.len - offset).then(|| unsafe { (*region.mr).mem_desc })
+        })
+    }
+
+    /// Descriptor of memory that was registered.
+    ///
+    /// # Safety
+    /// `mr` is null or of [`Self::register`].
+    pub unsafe fn descriptor_of(&self, mr: *mut fi::fid_mr) -> *mut c_void {
+        // SAFETY: the caller's.
+        if mr.is_null() { ptr::null_mut() } else { unsafe { (*mr).mem_desc } }
+    }
+
+    /// Address here of bytes of a segment; `None` where they are not all in it.
+    pub fn here(&self, segment: Segment, offset: u64, len: usize) -> Option<*mut u8> {
+        let region = &self.regions[segment as usize];
+        let offset = usize::try_from(offset).ok()?;
+        (offset <= region.len && len <= region.len - offset).then(|| (region.base + offset) as *mut u8)
+    }
+
+    /// What peers need to know.
+    pub fn card(&self) -> Result<Card, Fault> {
+        let mut name = vec![0u8; 256];
+        let mut len = name.len();
+        // SAFETY: the endpoint is enabled; the buffer has the length that is said.
+        let error = unsafe { fi::fi_getname(self.ep, name.as_mut_ptr().cast(), &raw mut len) };
+        if error != 0 || len > name.len() {
+            return Err(failed(&self.library, "reading the endpoint's name", &self.provider, i64::from(error)));
+        }
+        name.truncate(len);
+        let key = |region: &Region, requested: u64| match region.mr.is_null() {
+            true => 0,
+            // SAFETY: registered.
+            false if self.prov_key => unsafe { (*region.mr).key },
+            false => requested,
+        };
+        let base = |region: &Region| if self.virt { region.base as u64 } else { 0 };
+        let [heap, data] = &self.regions;
+        let keys = [key(heap, 1), key(data, if heap.len > 0 { 2 } else { 1 })];
+        if keys.contains(&fi::FI_KEY_NOTAVAIL) {
+            let text = format!("provider {} has memory keys of more than 64 bits", self.provider);
+            return Err(Fault::from(Cause::Network(text)));
+        }
+        Ok(Card { provider: self.provider.clone(), name, keys, bases: [base(heap), base(data)] })
+    }
+
+    /// Puts a peer into the provider's address table.
+    pub fn insert(&self, card: &Card) -> Result<u64, String> {
+        if card.provider != self.provider {
+            return Err(format!("its provider is {}, here it is {}", card.provider, self.provider));
+        }
+        let mut address = fi::FI_ADDR_UNSPEC;
+        // SAFETY: the name is one of this provider's, and complete.
+        match unsafe { fi::fi_av_insert(self.av, card.name.as_ptr().cast(), 1, &raw mut address) } {
+            1 => Ok(address),
+            error => Err(format!("its address is refused: {}", self.library.strerror(i64::from(error)))),
+        }
+    }
+}
+
+impl Drop for Port {
+    fn drop(&mut self) {
+        let close = |object: *mut fi::fid| {
+            if !object.is_null() {
+                // SAFETY: open, and closed once, before what it was opened from.
+                unsafe { fi::fi_close(object) };
+            }
+        };
+        // Every one of these begins with its fid. Regions that are bound to the endpoint go first, as do those of buffers, which
+        // the owner of the port has released.
+        for region in &self.regions {
+            close(region.mr.cast());
+        }
+        close(self.ep.cast());
+        close(self.av.cast());
+        close(self.cq.cast());
+        close(self.domain.cast());
+        close(self.fabric.cast());
+    }
+}

@@ -1,0 +1,159 @@
+//! Requests: puts, atomics and signals that the target's CPU carries out, in messages that hold many of them.
+//!
+//! A request to a PE goes at once where nothing is under way to it on the same channel. Otherwise what comes is collected, and
+//! goes when the reply to the one before has come, when a message is full, or when somebody waits for it: a lone operation is
+//! not delayed, a stream of them shares messages, and nothing stays behind when the PE computes, since the reply comes to the
+//! progress thread too.
+#![allow(unsafe_code)]
+
+use super::engine::Engine;
+use super::message::{AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, What, encode_amo, encode_put, put_bytes};
+use super::op::{Kind, Op, Then, Wanted};
+use super::peers::Peer;
+use super::wire::Count;
+use crate::base::Fault;
+use crate::transport::far::{AmoOp, Atomic, Place, SignalOp};
+
+impl Engine {
+    /// A request to a PE that has room for entries of `room` bytes.
+    fn open_request(&mut self, channel: u32, pe: u32, room: usize) -> Result<*mut Op, Fault> {
+        let open = self.channel(channel).lane(pe).open;
+        if !open.is_null() {
+            // SAFETY: a request that is being filled is this engine's.
+            if unsafe { (*open).bytes } + room <= HEADER + HELLO + ENTRIES {
+                return Ok(open);
+            }
+            self.flush(channel, pe);
+        }
+        let buffer = self.buffer()?;
+        let op = self.ops.take(Kind::Request, channel, pe);
+        // SAFETY: a fresh record.
+        let record = unsafe { &mut *op };
+        record.legs = 2;
+        record.buffer = Some(buffer);
+        record.bytes = HEADER;
+        record.tagged = false;
+        if self.peers.get(pe).is_some_and(|peer| !peer.has(Peer::GREETED)) {
+            // The card goes with the first request, so that the target can reply without looking anything up.
+            record.tagged = true;
+            // SAFETY: a buffer has room for a card of 400 bytes and its length.
+            unsafe {
+                buffer.write(HEADER, &(self.card.len() as u64).to_ne_bytes());
+                buffer.write(HEADER + 8, &self.card);
+            }
+            record.bytes = HEADER + 8 + self.card.len().next_multiple_of(8);
+        }
+        self.channel(channel).begin(pe, op);
+        Ok(op)
+    }
+
+    /// Adds a put to a request.
+    ///
+    /// # Safety
+    /// `source` is readable for `bytes` bytes.
+    pub unsafe fn add_put(
+        &mut self,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        more: usize,
+    ) -> Result<*mut Op, Fault> {
+        let op = self.open_request(channel, to.pe as u32, put_bytes(bytes) + more)?;
+        // SAFETY: `open_request` has made room; the source is the caller's word. The bytes up to the multiple of 8 are whatever
+        // the buffer held before: initialized memory of this process, and the target does not look at them.
+        unsafe {
+            let record = &mut *op;
+            if let Some(buffer) = record.buffer {
+                buffer.write(record.bytes, &encode_put(to.segment, to.offset as u64, bytes));
+                let data = buffer.start.add(record.bytes + super::message::ENTRY);
+                std::ptr::copy_nonoverlapping(source, data, bytes);
+            }
+            record.bytes += put_bytes(bytes);
+            record.entries += 1;
+        }
+        Ok(op)
+    }
+
+    /// Adds an atomic operation to a request.
+    pub fn add_amo(&mut self, channel: u32, at: Place, atomic: &Atomic) -> Result<*mut Op, Fault> {
+        let op = self.open_request(channel, at.pe as u32, AMO_BYTES)?;
+        // SAFETY: `open_request` has made room.
+        unsafe {
+            let record = &mut *op;
+            if let Some(buffer) = record.buffer {
+                buffer.write(record.bytes, &encode_amo(at.segment, at.offset as u64, atomic));
+            }
+            record.bytes += AMO_BYTES;
+            record.entries += 1;
+            if !atomic.result.is_null() {
+                record.results.push(Wanted { to: atomic.result, width: atomic.width });
+            }
+        }
+        Ok(op)
+    }
+
+    /// Begins a request without entries, or takes the one that is open: its reply says that the target has seen everything
+    /// that was posted before.
+    pub fn add_nothing(&mut self, channel: u32, pe: u32) -> Result<(), Fault> {
+        self.open_request(channel, pe, 0)?;
+        self.flush(channel, pe);
+        Ok(())
+    }
+
+    /// Sends the signal of a put that is complete.
+    pub fn signal(&mut self, channel: u32, then: Then) {
+        match self.add_amo(channel, then.signal, &signal(then.op, then.value)) {
+            Ok(_) => self.flush(channel, then.signal.pe as u32),
+            Err(fault) => self.fail(fault),
+        }
+    }
+
+    /// Sends the request to a PE that is being filled, if there is one.
+    pub fn flush(&mut self, channel: u32, pe: u32) {
+        let op = self.channel(channel).end(pe);
+        if op.is_null() {
+            return;
+        }
+        let me = self.me;
+        let Some(peer) = self.peers.get(pe) else { return };
+        let number = peer.sent;
+        peer.sent = number.wrapping_add(1);
+        peer.flags |= Peer::GREETED;
+        // SAFETY: the request was being filled until now, and is this engine's.
+        unsafe {
+            let record = &mut *op;
+            let header = Header { what: What::Request, hello: record.tagged, from: me, number, id: record.index };
+            if let Some(buffer) = record.buffer {
+                buffer.write(0, &header.encode());
+            }
+            debug_assert!(record.bytes <= BUFFER);
+            self.wire.add(Count::requests, 1);
+            self.wire.add(Count::request_entries, u64::from(record.entries));
+        }
+        self.send(op);
+    }
+
+    /// Sends the request to a PE that is being filled where nothing else is under way to it.
+    pub fn flush_if_idle(&mut self, channel: u32, pe: u32) {
+        if self.channel(channel).lane(pe).requests == 1 {
+            self.flush(channel, pe);
+        }
+    }
+
+    /// Sends all requests of a channel that are being filled.
+    pub fn flush_all(&mut self, channel: u32) {
+        while let Some(pe) = self.channel(channel).any_open() {
+            self.flush(channel, pe);
+        }
+    }
+}
+
+/// A signal update as the atomic operation that it is.
+pub(super) fn signal(op: SignalOp, value: u64) -> Atomic {
+    let op = match op {
+        SignalOp::Set => AmoOp::Set,
+        SignalOp::Add => AmoOp::Add,
+    };
+    Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() }
+}

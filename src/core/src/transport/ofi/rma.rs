@@ -1,0 +1,235 @@
+//! Puts and gets.
+#![allow(unsafe_code)]
+
+use super::message::BUFFER;
+use super::op::{Kind, Op, Then};
+use super::shared::{Guard, Shared};
+use super::wire::Count;
+use crate::base::Fault;
+use crate::transport::far::{Place, When};
+use libfabric_sys as fi;
+use std::ffi::c_void;
+use std::ptr;
+
+/// Puts that end with a quiet and are not larger than this share messages.
+const SMALL: usize = 64;
+/// Blocking puts up to this size are copied, and the program goes on.
+const COPIED: usize = 8192;
+/// Puts up to this size go in a message where that saves waiting for earlier ones.
+pub(super) const IN_MESSAGE: usize = 4096;
+
+impl Shared {
+    /// See [`crate::transport::far::Far::put`].
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn put(
+        &self,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        when: When,
+    ) -> Result<(), Fault> {
+        let (mut to, mut source, mut left) = (to, source, bytes);
+        while left > 0 {
+            let engine = self.enter(to.pe)?;
+            let n = left.min(engine.port.largest);
+            // SAFETY: a part of what the caller vouches for.
+            unsafe { self.put_part(engine, channel, to, source, n, when)? };
+            to.offset += n;
+            source = source.wrapping_add(n);
+            left -= n;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Self::put`]; `bytes` is one transfer at most.
+    unsafe fn put_part<'a>(
+        &'a self,
+        engine: Guard<'a>,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        when: When,
+    ) -> Result<(), Fault> {
+        let pe = to.pe as u32;
+        if when == When::Quiet && bytes <= SMALL {
+            let mut engine = self.before_request(engine, channel, pe)?;
+            // SAFETY: the caller's.
+            unsafe { engine.add_put(channel, to, source, bytes, 0)? };
+            engine.flush_if_idle(channel, pe);
+            return Ok(());
+        }
+        let (mut engine, in_message) = self.before_write(engine, channel, pe, bytes)?;
+        if in_message {
+            // SAFETY: the caller's.
+            unsafe { engine.add_put(channel, to, source, bytes, 0)? };
+            engine.flush(channel, pe);
+            return Ok(());
+        }
+        // SAFETY: the caller's.
+        unsafe { self.write(engine, channel, to, source, bytes, when, None) }
+    }
+
+    /// Posts a write, with a signal behind it where there is one.
+    ///
+    /// # Safety
+    /// As [`Self::put`]; `bytes` is one transfer at most.
+    #[allow(clippy::too_many_arguments)]
+    pub unsafe fn write<'a>(
+        &'a self,
+        mut engine: Guard<'a>,
+        channel: u32,
+        to: Place,
+        source: *const u8,
+        bytes: usize,
+        when: When,
+        then: Option<Then>,
+    ) -> Result<(), Fault> {
+        let pe = to.pe as u32;
+        let op = engine.ops.take(Kind::Write, channel, pe);
+        // SAFETY: a fresh record.
+        let record = unsafe { &mut *op };
+        record.bytes = bytes;
+        record.then = then;
+        let inject = bytes <= engine.port.inject;
+        let (mut from, mut descriptor) = (source, ptr::null_mut());
+        let registered = engine.port.descriptor(source, bytes);
+        if !inject && (when == When::Return || registered.is_none()) && bytes <= COPIED {
+            let buffer = engine.buffer()?;
+            // SAFETY: a buffer holds as many bytes, and the caller vouches for the source.
+            unsafe { ptr::copy_nonoverlapping(source, buffer.start, bytes) };
+            record.buffer = Some(buffer);
+            (from, descriptor) = (buffer.start.cast_const(), buffer.descriptor);
+        } else if !inject {
+            record.waited = when == When::Return;
+            descriptor = self.local(&mut engine, op, registered, source, bytes)?;
+        }
+        let waited = record.waited;
+        let delivery = engine.port.delivery;
+        engine.channel(channel).add_write(pe, delivery);
+        let flags = fi::FI_COMPLETION
+            | if delivery { fi::FI_DELIVERY_COMPLETE } else { fi::FI_TRANSMIT_COMPLETE }
+            | if inject { fi::FI_INJECT } else { 0 };
+        engine = self.post(engine, op, |engine| {
+            let Some((address, there, key)) = engine.there(to) else { return -(fi::FI_EINVAL as isize) };
+            let iov = fi::iovec { iov_base: from.cast_mut().cast(), iov_len: bytes };
+            let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
+            let message = fi::fi_msg_rma {
+                msg_iov: &raw const iov,
+                desc: &raw mut descriptor,
+                iov_count: 1,
+                addr: address,
+                rma_iov: &raw const rma,
+                rma_iov_count: 1,
+                context: op.cast(),
+                data: 0,
+            };
+            // SAFETY: the local memory is the caller's until the operation is complete, or a buffer of the record; the
+            // provider copies the vectors.
+            unsafe { fi::fi_writemsg(engine.port.ep, &raw const message, flags) }
+        })?;
+        engine.wire.add(Count::writes, 1);
+        engine.wire.add(Count::bytes_out, bytes as u64);
+        if inject {
+            engine.wire.add(Count::injects, 1);
+        }
+        if waited {
+            drop(self.finish(engine, op)?);
+        }
+        Ok(())
+    }
+
+    /// See [`crate::transport::far::Far::get`].
+    ///
+    /// # Safety
+    /// As there.
+    pub unsafe fn get(&self, channel: u32, dest: *mut u8, from: Place, bytes: usize, when: When) -> Result<(), Fault> {
+        let (mut from, mut dest, mut left) = (from, dest, bytes);
+        while left > 0 {
+            let engine = self.enter(from.pe)?;
+            let n = left.min(engine.port.largest);
+            // SAFETY: a part of what the caller vouches for.
+            unsafe { self.read(engine, channel, dest, from, n, when)? };
+            from.offset += n;
+            dest = dest.wrapping_add(n);
+            left -= n;
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Self::get`]; `bytes` is one transfer at most.
+    unsafe fn read<'a>(
+        &'a self,
+        mut engine: Guard<'a>,
+        channel: u32,
+        dest: *mut u8,
+        from: Place,
+        bytes: usize,
+        when: When,
+    ) -> Result<(), Fault> {
+        let pe = from.pe as u32;
+        let op = engine.ops.take(Kind::Read, channel, pe);
+        // SAFETY: a fresh record.
+        let record = unsafe { &mut *op };
+        record.bytes = bytes;
+        record.waited = when == When::Return;
+        let waited = record.waited;
+        let registered = engine.port.descriptor(dest, bytes);
+        let (to, mut descriptor) = if registered.is_none() && bytes <= BUFFER {
+            let buffer = engine.buffer()?;
+            record.buffer = Some(buffer);
+            record.copy = (0, dest, bytes);
+            (buffer.start, buffer.descriptor)
+        } else {
+            (dest, self.local(&mut engine, op, registered, dest, bytes)?)
+        };
+        engine.channel(channel).add_fetch(pe);
+        engine = self.post(engine, op, |engine| {
+            let Some((address, there, key)) = engine.there(from) else { return -(fi::FI_EINVAL as isize) };
+            let iov = fi::iovec { iov_base: to.cast(), iov_len: bytes };
+            let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
+            let message = fi::fi_msg_rma {
+                msg_iov: &raw const iov,
+                desc: &raw mut descriptor,
+                iov_count: 1,
+                addr: address,
+                rma_iov: &raw const rma,
+                rma_iov_count: 1,
+                context: op.cast(),
+                data: 0,
+            };
+            // SAFETY: as in `write`.
+            unsafe { fi::fi_readmsg(engine.port.ep, &raw const message, fi::FI_COMPLETION) }
+        })?;
+        engine.wire.add(Count::reads, 1);
+        if waited {
+            drop(self.finish(engine, op)?);
+        }
+        Ok(())
+    }
+
+    /// Descriptor of the local memory of a transfer, which is registered for it where it lies in no segment.
+    fn local(
+        &self,
+        engine: &mut Guard,
+        op: *mut Op,
+        registered: Option<*mut c_void>,
+        start: *const u8,
+        bytes: usize,
+    ) -> Result<*mut c_void, Fault> {
+        if let Some(descriptor) = registered {
+            return Ok(descriptor);
+        }
+        let mr = engine.port.register(start, bytes)?;
+        // SAFETY: the record is the caller's; the region was just registered.
+        unsafe {
+            (*op).mr = mr;
+            Ok(engine.port.descriptor_of(mr))
+        }
+    }
+}

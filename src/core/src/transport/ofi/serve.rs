@@ -1,0 +1,268 @@
+//! What others ask of this PE: requests, and the messages that end this PE's own.
+#![allow(unsafe_code)]
+
+use super::card::Card;
+use super::engine::Engine;
+use super::message::{BUFFER, Entry, HEADER, Header, Reader, What, decode_entry, decode_tag};
+use super::op::{Kind, Op};
+use super::peers::Peer;
+use super::wire::Count;
+use crate::transport::far::{AmoOp, Segment};
+use crate::transport::shm::amo::{Amo, AmoInt};
+use crate::transport::shm::copy::copy;
+
+impl Engine {
+    /// A message has come in the buffer of a receive.
+    pub fn received(&mut self, op: *mut Op, len: usize) {
+        // SAFETY: the provider has written `len` bytes to the buffer, which stays as it is until it is posted again.
+        let bytes = unsafe {
+            let Some(buffer) = (*op).buffer else { return };
+            std::slice::from_raw_parts(buffer.start, len.min(BUFFER))
+        };
+        self.wire.add(Count::received, 1);
+        self.wire.add(Count::bytes_in, len as u64);
+        let Some((header, body)) = Header::decode(bytes) else { return self.garbled(None) };
+        let understood = match header.what {
+            What::Request => self.request(header, body),
+            What::Reply => self.reply(body),
+            What::Mail => self.mail(header, body),
+        };
+        if understood.is_none() {
+            self.garbled(Some(header.from));
+        }
+    }
+
+    #[cold]
+    fn garbled(&mut self, from: Option<u32>) {
+        let why = "its message is not understood: all hosts must run one version of the library";
+        let fault = self.fault(from.unwrap_or(self.me), "receiving from", why);
+        self.fail(fault);
+    }
+
+    fn mail(&mut self, header: Header, body: &[u8]) -> Option<()> {
+        let mut reader = Reader(body);
+        let tag = decode_tag(&mut reader)?;
+        self.mailbox.entry((header.from, tag)).or_default().push_back(reader.0.to_vec());
+        Some(())
+    }
+
+    /// Requests of one sender are carried out in the order in which it sent them, whatever order the provider keeps.
+    fn request(&mut self, header: Header, body: &[u8]) -> Option<()> {
+        let seen = self.peers.get(header.from)?.seen;
+        if header.number != seen {
+            let mut whole = header.encode().to_vec();
+            whole.extend(body);
+            self.early.insert((header.from, header.number), whole);
+            return Some(());
+        }
+        self.carry_out(header, body)?;
+        while !self.early.is_empty() {
+            let next = self.peers.get(header.from)?.seen;
+            let Some(whole) = self.early.remove(&(header.from, next)) else { break };
+            let (header, body) = Header::decode(&whole)?;
+            self.carry_out(header, body)?;
+        }
+        Some(())
+    }
+
+    fn carry_out(&mut self, header: Header, body: &[u8]) -> Option<()> {
+        let mut reader = Reader(body);
+        let from = header.from;
+        if header.hello {
+            let len = reader.u64()? as usize;
+            let card = reader.bytes(len.checked_next_multiple_of(8)?)?.get(..len)?;
+            self.meet(from, card);
+        }
+        let peer = self.peers.get(from)?;
+        peer.seen = peer.seen.wrapping_add(1);
+        if !peer.has(Peer::KNOWN) {
+            return None;
+        }
+        let mut results = self.begin_reply(from, header.id)?;
+        let mut entries = 0;
+        while !reader.0.is_empty() {
+            entries += 1;
+            if let Some(value) = self.entry(decode_entry(&mut reader)?)? {
+                results = self.reply_word(results, value)?;
+            }
+        }
+        self.wire.add(Count::served, entries);
+        Some(())
+    }
+
+    /// Takes over the card that a PE sends with its first request.
+    fn meet(&mut self, from: u32, card: &[u8]) {
+        if self.peers.get(from).is_none_or(|peer| peer.has(Peer::KNOWN)) {
+            return;
+        }
+        if let Err(fault) = self.learn(from, card) {
+            self.fail(fault);
+        }
+    }
+
+    /// Puts a PE into the tables.
+    pub fn learn(&mut self, pe: u32, bytes: &[u8]) -> Result<(), crate::base::Fault> {
+        let Some(card) = Card::decode(bytes) else {
+            return Err(self.fault(pe, "cannot reach", "its card is not understood: is its library another version?"));
+        };
+        let address = match self.port.insert(&card) {
+            Ok(address) => address,
+            Err(why) => return Err(self.fault(pe, "cannot reach", &why)),
+        };
+        if let Some(peer) = self.peers.get(pe) {
+            peer.learn(address, &card);
+            self.wire.add(Count::peers, 1);
+        }
+        Ok(())
+    }
+
+    /// Carries one entry out; gives the value before where it is wanted.
+    fn entry(&mut self, entry: Entry) -> Option<Option<u64>> {
+        match entry {
+            Entry::Put { segment, offset, data } => {
+                let to = self.port.here(segment, offset, data.len())?;
+                // SAFETY: `here` has checked the range; a message is not in a segment.
+                unsafe { copy(to, data.as_ptr(), data.len()) };
+                Some(None)
+            }
+            Entry::Amo { segment, offset, op, width, wanted, operand, compare } => {
+                let at = self.word(segment, offset, width)?;
+                // SAFETY: `word` has checked range and alignment.
+                let before = unsafe {
+                    match width {
+                        4 => u64::from(apply(at.cast::<u32>(), op, operand as u32, compare as u32)),
+                        _ => apply(at.cast::<u64>(), op, operand, compare),
+                    }
+                };
+                Some(wanted.then_some(before))
+            }
+        }
+    }
+
+    /// Address of a word of a segment.
+    fn word(&self, segment: Segment, offset: u64, width: u8) -> Option<*mut u8> {
+        let at = self.port.here(segment, offset, usize::from(width))?;
+        (matches!(width, 4 | 8) && (at as usize).is_multiple_of(usize::from(width))).then_some(at)
+    }
+
+    /// A place for the results of a request in a reply to its sender: the record, and where in it the count is.
+    fn begin_reply(&mut self, to: u32, id: u32) -> Option<(*mut Op, usize)> {
+        // SAFETY: replies that are being filled are this engine's, with buffers of their own; here and below.
+        let open = self.replies.iter().copied().find(|op| unsafe { (**op).pe == to && (**op).bytes + 64 <= BUFFER });
+        let op = match open {
+            Some(op) => op,
+            None => self.new_reply(to)?,
+        };
+        // SAFETY: as above; there is room for 64 bytes.
+        unsafe {
+            let at = (*op).bytes;
+            (*op).buffer?.write(at, &id.to_ne_bytes());
+            (*op).buffer?.write(at + 4, &0u32.to_ne_bytes());
+            (*op).bytes += 8;
+            (*op).entries += 1;
+            Some((op, at + 4))
+        }
+    }
+
+    fn new_reply(&mut self, to: u32) -> Option<*mut Op> {
+        let buffer = match self.buffer() {
+            Ok(buffer) => buffer,
+            Err(fault) => {
+                self.fail(fault);
+                return None;
+            }
+        };
+        let op = self.ops.take(Kind::Reply, 0, to);
+        let header = Header { what: What::Reply, hello: false, from: self.me, number: 0, id: 0 };
+        // SAFETY: a fresh record and a buffer for it.
+        unsafe {
+            buffer.write(0, &header.encode());
+            (*op).buffer = Some(buffer);
+            (*op).bytes = HEADER;
+        }
+        self.replies.push(op);
+        self.wire.add(Count::replies, 1);
+        Some(op)
+    }
+
+    /// Adds a result to a reply. A request has fewer results than a message has words, so that those of one request always
+    /// fit a reply of their own: one that is full already is left to what it has, and the results move to a new one.
+    fn reply_word(&mut self, (mut op, mut count): (*mut Op, usize), value: u64) -> Option<(*mut Op, usize)> {
+        // SAFETY: as in `begin_reply`; `count` is the place of the last count in the record, and what is behind it are its
+        // results.
+        unsafe {
+            if (*op).bytes + 8 > BUFFER {
+                let begin = count - 4;
+                let part = (*op).bytes - begin;
+                let fresh = self.new_reply((*op).pe)?;
+                let (from, to) = ((*op).buffer?, (*fresh).buffer?);
+                std::ptr::copy_nonoverlapping(from.start.add(begin), to.start.add(HEADER), part);
+                (*op).bytes = begin;
+                (*fresh).bytes = HEADER + part;
+                (op, count) = (fresh, HEADER + 4);
+                if (*op).bytes + 8 > BUFFER {
+                    return None;
+                }
+            }
+            let buffer = (*op).buffer?;
+            buffer.write((*op).bytes, &value.to_ne_bytes());
+            (*op).bytes += 8;
+            let place = buffer.start.add(count).cast::<u32>();
+            place.write_unaligned(place.read_unaligned() + 1);
+        }
+        Some((op, count))
+    }
+
+    /// Requests of this PE have been carried out.
+    fn reply(&mut self, body: &[u8]) -> Option<()> {
+        let mut reader = Reader(body);
+        while !reader.0.is_empty() {
+            let (id, count) = (reader.u32()?, reader.u32()?);
+            let op = self.ops.request(id)?;
+            // SAFETY: a request in flight, of this engine; the caller of each operation in it vouched for the memory of
+            // its result until this moment.
+            unsafe {
+                let results = std::mem::take(&mut (*op).results);
+                if results.len() != count as usize {
+                    return None;
+                }
+                for wanted in &results {
+                    let value = reader.u64()?;
+                    match wanted.width {
+                        4 => wanted.to.cast::<u32>().write_unaligned(value as u32),
+                        _ => wanted.to.cast::<u64>().write_unaligned(value),
+                    }
+                }
+                // The memory of the list serves again.
+                (*op).results = results;
+                (*op).results.clear();
+            }
+            self.leg(op);
+        }
+        Some(())
+    }
+}
+
+/// Carries an atomic operation out; gives the value before.
+///
+/// # Safety
+/// `at` is valid and aligned.
+unsafe fn apply<T: Amo + AmoInt>(at: *mut T, op: AmoOp, operand: T, compare: T) -> T {
+    // SAFETY: the caller's.
+    unsafe {
+        match op {
+            AmoOp::Fetch => T::load(at),
+            // The value before a store is wanted by nobody.
+            AmoOp::Set => {
+                T::store(at, operand);
+                operand
+            }
+            AmoOp::Swap => T::swap(at, operand),
+            AmoOp::CompareSwap => T::compare_swap(at, compare, operand),
+            AmoOp::Add => T::add(at, operand),
+            AmoOp::And => T::and(at, operand),
+            AmoOp::Or => T::or(at, operand),
+            AmoOp::Xor => T::xor(at, operand),
+        }
+    }
+}

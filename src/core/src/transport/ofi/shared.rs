@@ -1,0 +1,196 @@
+//! What the threads of a process share of a fabric: the lock, and how they wait.
+
+use super::engine::Engine;
+use super::op::{Kind, Op};
+use super::peers::Peer;
+use super::settings::Directory;
+use super::wire::{Count, Wire};
+use crate::base::{Cause, Fault};
+use crate::os::wait::Backoff;
+use libfabric_sys as fi;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+/// Records in flight at most: beyond them a new operation waits for an old one.
+const FLYING: usize = 1024;
+/// Buffers in use at most, those of replies and receives apart.
+const LENT: usize = 256;
+
+/// The engine, locked.
+pub(super) type Guard<'a> = MutexGuard<'a, Engine>;
+
+pub(super) struct Shared {
+    engine: Mutex<Engine>,
+    /// Threads that want the lock in order to post.
+    wanting: AtomicU32,
+    /// Changes whenever a thread of the program looks at the completion queue.
+    pub attended: AtomicU32,
+    pub stop: AtomicBool,
+    pub wire: Arc<Wire>,
+    pub directory: Arc<Directory>,
+    crowded: bool,
+    pub npes: u32,
+}
+
+/// Set in the child of a fork, which must not touch what it has of the parent's fabric.
+static CHILD: AtomicBool = AtomicBool::new(false);
+
+/// To be called in the child of a fork.
+pub(super) extern "C" fn in_child() {
+    CHILD.store(true, Ordering::Relaxed);
+}
+
+/// Whether this is a forked child.
+pub(super) fn is_child() -> bool {
+    CHILD.load(Ordering::Relaxed)
+}
+
+impl Shared {
+    pub fn new(engine: Engine, crowded: bool, npes: u32) -> Self {
+        Self {
+            wire: engine.wire.clone(),
+            directory: engine.directory.clone(),
+            engine: Mutex::new(engine),
+            wanting: AtomicU32::new(0),
+            attended: AtomicU32::new(0),
+            stop: AtomicBool::new(false),
+            crowded,
+            npes,
+        }
+    }
+
+    /// The lock.
+    pub fn lock(&self) -> Guard<'_> {
+        match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => {
+                self.wanting.fetch_add(1, Ordering::Relaxed);
+                let engine = self.engine.lock().unwrap_or_else(PoisonError::into_inner);
+                self.wanting.fetch_sub(1, Ordering::Relaxed);
+                engine
+            }
+        }
+    }
+
+    /// The lock, unless somebody has it.
+    pub fn try_lock(&self) -> Option<Guard<'_>> {
+        match self.engine.try_lock() {
+            Ok(engine) => Some(engine),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
+    }
+
+    /// A thread of the program looks after the fabric.
+    pub fn attend(&self) {
+        let n = self.attended.load(Ordering::Relaxed);
+        self.attended.store(n.wrapping_add(1), Ordering::Relaxed);
+    }
+
+    /// Waits until `ready` gives a value, and moves things on meanwhile.
+    pub fn wait<'a, R>(
+        &'a self,
+        mut engine: Guard<'a>,
+        mut ready: impl FnMut(&mut Engine) -> Result<Option<R>, Fault>,
+    ) -> Result<(Guard<'a>, R), Fault> {
+        let mut backoff = Backoff::new(self.crowded);
+        loop {
+            if let Some(value) = ready(&mut engine)? {
+                return Ok((engine, value));
+            }
+            engine.check()?;
+            self.attend();
+            if engine.progress() {
+                backoff = Backoff::new(self.crowded);
+                continue;
+            }
+            drop(engine);
+            backoff.turn();
+            // Others come first: this thread would take the lock again before they have woken.
+            for _ in 0..100 {
+                if self.wanting.load(Ordering::Relaxed) == 0 {
+                    break;
+                }
+                crate::os::cpu::yield_now();
+            }
+            engine = self.lock();
+        }
+    }
+
+    /// The lock, with a PE known to the provider and room for one more operation.
+    pub fn enter(&self, pe: i32) -> Result<Guard<'_>, Fault> {
+        let engine = self.reach(pe)?;
+        if engine.ops.flying() < FLYING && engine.pool.lent() < LENT {
+            return Ok(engine);
+        }
+        self.wait(engine, |engine| Ok((engine.ops.flying() < FLYING && engine.pool.lent() < LENT).then_some(())))
+            .map(|(engine, ())| engine)
+    }
+
+    /// The lock, with a PE known to the provider.
+    fn reach(&self, pe: i32) -> Result<Guard<'_>, Fault> {
+        if is_child() {
+            let text = "a forked child has no access to PEs of other hosts".to_owned();
+            return Err(Fault::from(Cause::Network(text)));
+        }
+        let (pe, npes) = (pe as u32, self.npes);
+        let mut engine = self.lock();
+        engine.check()?;
+        match engine.peers.get(pe) {
+            Some(peer) if peer.has(Peer::KNOWN) => return Ok(engine),
+            Some(_) => {}
+            None => return Err(Fault::from(Cause::BadPe { arg: "pe", pe: i64::from(pe as i32), npes: npes.into() })),
+        }
+        // The launcher may take its time: others go on meanwhile.
+        drop(engine);
+        let card = (self.directory.card)(pe)?;
+        let mut engine = self.lock();
+        if engine.peers.get(pe).is_some_and(|peer| !peer.has(Peer::KNOWN)) {
+            engine.learn(pe, &card)?;
+        }
+        Ok(engine)
+    }
+
+    /// Posts an operation on a record; again and again where the provider has no room.
+    pub fn post<'a>(
+        &'a self,
+        mut engine: Guard<'a>,
+        op: *mut Op,
+        mut call: impl FnMut(&mut Engine) -> isize,
+    ) -> Result<Guard<'a>, Fault> {
+        let mut result = call(&mut engine);
+        if result == fi::EAGAIN {
+            let (_, pe) = identify(op);
+            let since = std::time::Instant::now();
+            (engine, result) = self.wait(engine, |engine| {
+                engine.wire.add(Count::retries, 1);
+                if since.elapsed() > Engine::patience() {
+                    engine.unreachable(pe);
+                }
+                let result = call(engine);
+                Ok((result != fi::EAGAIN).then_some(result))
+            })?;
+        }
+        if result == 0 {
+            return Ok(engine);
+        }
+        let (kind, pe) = identify(op);
+        let why = engine.port.library.strerror(result as i64);
+        let fault = engine.fault(pe, &format!("{} to", kind.text()), &why);
+        engine.fail(fault.clone());
+        Err(fault)
+    }
+
+    /// Waits for an operation and gives its record back.
+    pub fn finish<'a>(&'a self, engine: Guard<'a>, op: *mut Op) -> Result<Guard<'a>, Fault> {
+        self.wait(engine, |engine| Ok(engine.ops.reap(op).then_some(()))).map(|(engine, ())| engine)
+    }
+}
+
+/// What a record is for.
+#[allow(unsafe_code)]
+fn identify(op: *mut Op) -> (Kind, u32) {
+    // SAFETY: callers pass the record of an operation that they are posting.
+    unsafe { ((*op).kind, (*op).pe) }
+}

@@ -1,0 +1,94 @@
+//! What cannot work says why, and of whom it speaks.
+
+use super::job::{heap, job, open, settings};
+use super::{amo, put};
+use pellucid_core::base::Fault;
+use pellucid_core::transport::far::{AmoOp, Channel, Far, When};
+use pellucid_core::transport::ofi::{Atomics, Directory, Settings};
+
+fn directory(card: Vec<u8>) -> Directory {
+    Directory { card: Box::new(move |_| Ok(card.clone())), host: Box::new(|pe| format!("host{pe}")) }
+}
+
+fn refused(settings: &Settings) -> Option<String> {
+    // Where there is no libfabric, there is nothing to refuse.
+    job(1, &super::settings())?;
+    Some(open(0, 1, settings, directory(Vec::new())).err()?.to_string())
+}
+
+#[test]
+fn a_missing_library_is_named() {
+    let settings = Settings { library: Some("/nowhere/libfabric.so.1".into()), ..settings() };
+    let fault = open(0, 1, &settings, directory(Vec::new())).err().unwrap();
+    assert!(fault.to_string().contains("/nowhere/libfabric.so.1 (cannot open"), "{fault}");
+}
+
+#[test]
+fn an_unknown_provider_is_told_what_there_is() {
+    let Some(text) = refused(&Settings { provider: Some("warp".into()), ..settings() }) else { return };
+    assert!(text.contains("provider warp is not there; libfabric offers ") && text.contains("tcp"), "{text}");
+}
+
+#[test]
+fn an_unknown_interface_is_told_what_there_is() {
+    let Some(text) = refused(&Settings { interface: Some("ib7".into()), ..settings() }) else { return };
+    assert!(text.contains("interface ib7 is not there") && text.contains("127.0.0.1"), "{text}");
+}
+
+#[test]
+fn atomics_that_a_provider_lacks_are_named_at_the_start() {
+    let settings = Settings { provider: Some("udp".into()), atomics: Atomics::Nic, ..settings() };
+    let Some(text) = refused(&settings) else { return };
+    assert!(text.contains("udp"), "{text}");
+}
+
+#[test]
+fn cards_that_do_not_fit_are_refused() {
+    let Some(pes) = job(1, &settings()) else { return };
+    let mut other = pes[0].fabric.card().to_vec();
+    let place = other.windows(3).position(|w| w == b"tcp").unwrap();
+    other[place] = b'x';
+    for (card, why) in
+        [(Vec::new(), "its card is not understood"), (other, "its provider is xcp;ofi_rxm, here it is tcp")]
+    {
+        let pe = open(0, 2, &settings(), directory(card)).unwrap();
+        // SAFETY: nothing is sent.
+        let fault = unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [0u8; 8].as_ptr(), 8, When::Return) };
+        let text = fault.unwrap_err().to_string();
+        assert!(text.contains("PE 1 on host1") && text.contains(why), "{text}");
+    }
+}
+
+/// Uses a PE until that fails.
+fn until_it_fails(pe: &super::job::Pe) -> Fault {
+    loop {
+        // SAFETY: a source that is copied at once.
+        let fault = unsafe {
+            let put = pe.fabric.put(Channel::DEFAULT, heap(1, 0), [1u8; 8].as_ptr(), 8, When::Return);
+            put.and_then(|()| pe.fabric.quiet(Channel::DEFAULT))
+        };
+        if let Err(fault) = fault {
+            return fault;
+        }
+    }
+}
+
+#[test]
+fn a_refused_connection_names_pe_and_host() {
+    let Some(mut pes) = job(2, &settings()) else { return };
+    drop(pes.pop());
+    let text = until_it_fails(&pes[0]).to_string();
+    assert!(text.contains("PE 1 on host1"), "{text}");
+    // What has failed once stays failed.
+    assert!(pes[0].fabric.quiet(Channel::DEFAULT).is_err());
+}
+
+#[test]
+fn a_peer_that_dies_is_named() {
+    let Some(mut pes) = job(2, &settings()) else { return };
+    put(&pes[0], heap(1, 0), &[1; 8], When::Return);
+    amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0);
+    drop(pes.pop());
+    let text = until_it_fails(&pes[0]).to_string();
+    assert!(text.contains("PE 1 on host1"), "{text}");
+}

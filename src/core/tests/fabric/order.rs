@@ -1,0 +1,181 @@
+//! Fences, quiets, signals and channels.
+
+use super::job::{HEAP, Pe, Random, heap, job, settings};
+use super::{amo, get, put};
+use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, SignalOp, When};
+use pellucid_core::transport::ofi::Settings;
+use std::ptr;
+
+/// Settings under which the same must come out: as the provider is, without delivery completions, and with atomics by the
+/// provider, which takes the orders away.
+fn ways() -> [Settings; 3] {
+    let nic = Settings { atomics: pellucid_core::transport::ofi::Atomics::Nic, ..settings() };
+    [settings(), Settings { without_delivery: true, ..settings() }, nic]
+}
+
+/// Every PE writes a region of its own on every other, with puts of all kinds that overlap and are kept apart by fences only,
+/// and compares with a copy that it keeps here.
+#[test]
+fn fenced_puts_of_all_kinds_keep_their_order() {
+    const REGION: usize = 200_000;
+    for settings in ways() {
+        let Some(pes) = job(3, &settings) else { return };
+        std::thread::scope(|scope| {
+            for me in 0..3i32 {
+                let pes = &pes;
+                scope.spawn(move || fenced(me, pes, REGION));
+            }
+        });
+    }
+}
+
+fn fenced(me: i32, pes: &[Pe], region: usize) {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15 + me as u64);
+    let pe = &pes[me as usize];
+    let start = region * me as usize;
+    let mut models = vec![vec![0u8; region]; 3];
+    let mut kept: Vec<Vec<u8>> = Vec::new();
+    for round in 0..600 {
+        let to = ((me as usize + 1 + random.below(2)) % 3) as i32;
+        let largest = [8, 64, 200, 5_000, 9_000, 100_000][random.below(6)];
+        let bytes = 1 + random.below(largest);
+        // A small range of places, so that puts meet.
+        let offset = random.below(300).min(region - bytes);
+        let data = random.bytes(bytes);
+        models[to as usize][offset..offset + bytes].copy_from_slice(&data);
+        match random.below(5) {
+            0 => put(pe, heap(to, start + offset), &data, When::Return),
+            4 if bytes < 100_000 => {
+                let signal = heap(to, HEAP - 8 * (1 + me as usize));
+                // SAFETY: the data are kept until the quiet.
+                unsafe {
+                    let (from, at) = (data.as_ptr(), heap(to, start + offset));
+                    pe.fabric
+                        .put_signal(Channel::DEFAULT, at, from, bytes, signal, 1, SignalOp::Add, When::Quiet)
+                        .unwrap();
+                }
+                kept.push(data);
+            }
+            _ => {
+                put(pe, heap(to, start + offset), &data, When::Quiet);
+                kept.push(data);
+            }
+        }
+        pe.fabric.fence(Channel::DEFAULT).unwrap();
+        if round % 50 == 49 {
+            match round % 100 {
+                49 => pe.fabric.quiet(Channel::DEFAULT).unwrap(),
+                _ => pe.fabric.quiet_pes(Channel::DEFAULT, &mut (0..3).filter(|p| *p != me)).unwrap(),
+            }
+            kept.clear();
+            for (to, model) in models.iter().enumerate().filter(|(to, _)| *to != me as usize) {
+                let there = pes[to].bytes(super::Segment::Heap, start, region);
+                assert!(there == *model, "PE {me} to PE {to}, round {round}");
+                let mut back = vec![0; region];
+                get(pe, heap(to as i32, start), &mut back, When::Return);
+                assert!(back == *model, "PE {me} from PE {to}, round {round}");
+            }
+        }
+    }
+}
+
+/// The receiver of a signal looks at the data at once, every time.
+#[test]
+fn nobody_sees_a_signal_before_its_data() {
+    const SLOTS: u64 = 4;
+    const SLOT: usize = 200_000;
+    for settings in ways() {
+        let Some(pes) = job(2, &settings) else { return };
+        let size = |i: u64| [8, 100, 4096, 5000, 40_000, 199_999][(i % 6) as usize];
+        let (signal, taken) = (HEAP - 64, HEAP - 128);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut kept = Vec::new();
+                for i in 1..=600u64 {
+                    // A slot is used again when the receiver has looked at it.
+                    pes[0].await_word(taken, |n| n + SLOTS >= i);
+                    let data = vec![(i * 31) as u8; size(i)];
+                    let to = heap(1, (i % SLOTS) as usize * SLOT);
+                    let when = if i % 3 == 0 { When::Quiet } else { When::Return };
+                    let (value, op) = if i % 2 == 0 { (i, SignalOp::Set) } else { (1, SignalOp::Add) };
+                    // SAFETY: data that are not copied at once are kept.
+                    unsafe {
+                        let (from, bytes) = (data.as_ptr(), data.len());
+                        pes[0]
+                            .fabric
+                            .put_signal(Channel::DEFAULT, to, from, bytes, heap(1, signal), value, op, when)
+                            .unwrap();
+                    }
+                    kept.push(data);
+                    // Signals of different puts are ordered by a fence only.
+                    pes[0].fabric.fence(Channel::DEFAULT).unwrap();
+                }
+                pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+            });
+            for i in 1..=600u64 {
+                pes[1].await_word(signal, |n| n >= i);
+                let slot = pes[1].bytes(super::Segment::Heap, (i % SLOTS) as usize * SLOT, size(i));
+                assert!(slot.iter().all(|b| *b == (i * 31) as u8), "signal {i}");
+                let next = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
+                // SAFETY: nothing comes back.
+                unsafe { pes[1].fabric.atomic(Channel::DEFAULT, heap(0, taken), next, When::Return).unwrap() };
+            }
+            pes[1].fabric.quiet(Channel::DEFAULT).unwrap();
+        });
+    }
+}
+
+/// A stream of small puts is complete after a quiet, and has shared messages.
+#[test]
+fn small_nonblocking_puts_share_messages() {
+    let Some(pes) = job(2, &settings()) else { return };
+    let values: Vec<u64> = (0..50_000).map(|i| i * i + 1).collect();
+    for (i, value) in values.iter().enumerate() {
+        put(&pes[0], heap(1, 8 * i), &value.to_ne_bytes(), When::Quiet);
+    }
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    for (i, value) in values.iter().enumerate() {
+        assert_eq!(pes[1].word(8 * i), *value);
+    }
+    let wire = pes[0].fabric.wire();
+    assert_eq!(wire.request_entries(), 50_000);
+    assert!(wire.requests() < 5_000, "{} messages", wire.requests());
+}
+
+/// Channels complete on their own, and so do PEs of one channel: PE 2 answers nothing until it is told to.
+#[test]
+fn quiet_waits_for_its_own_channel_and_pes_only() {
+    let Some(pes) = job(3, &settings()) else { return };
+    let source = 7u64.to_ne_bytes();
+    // Connections first, while all serve.
+    for pe in [1, 2] {
+        put(&pes[0], heap(pe, 0), &source, When::Return);
+        amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
+    }
+    pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
+    pes[2].fabric.rest();
+    let stuck = pes[0].fabric.open().unwrap();
+    let free = pes[0].fabric.open().unwrap();
+    assert_ne!(stuck, free);
+    let add = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
+    // SAFETY: the source lives on, and nothing comes back.
+    unsafe {
+        pes[0].fabric.put(stuck, heap(2, 16), source.as_ptr(), 8, When::Return).unwrap();
+        pes[0].fabric.atomic(stuck, heap(2, 24), add, When::Quiet).unwrap();
+        pes[0].fabric.put(stuck, heap(1, 16), source.as_ptr(), 8, When::Quiet).unwrap();
+        pes[0].fabric.put(free, heap(1, 24), source.as_ptr(), 8, When::Return).unwrap();
+    }
+    pes[0].fabric.quiet(free).unwrap();
+    assert_eq!(pes[1].word(24), 7);
+    pes[0].fabric.quiet_pes(stuck, &mut [1].into_iter()).unwrap();
+    assert_eq!((pes[1].word(16), pes[2].word(24)), (7, 0));
+    std::thread::scope(|scope| {
+        // PE 2 looks after its queue, as it would in a wait.
+        scope.spawn(|| pes[2].await_word(24, |n| n == 1));
+        pes[0].fabric.quiet(stuck).unwrap();
+    });
+    assert_eq!(pes[2].word(16), 7);
+    pes[0].fabric.close(stuck);
+    pes[0].fabric.close(free);
+    assert!(pes[0].fabric.open().is_some());
+}
