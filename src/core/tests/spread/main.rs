@@ -7,4 +7,5 @@ mod fabric;
 mod job;
 mod random;
 mod sequence;
+mod sets;
 mod teams;
