@@ -2,8 +2,10 @@
 //! late and in no order.
 #![allow(unsafe_code)]
 
+mod counting;
 mod errors;
 mod fabric;
+mod growth;
 mod job;
 mod random;
 mod sequence;
