@@ -2,11 +2,12 @@
 //!
 //! A set that is the whole world uses the world team. Any other meets in the caller's `pSync`, whose words are zero
 //! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word 2
-//! carries a size.
+//! carries a size. A set with PEs on several hosts meets by messages.
 #![allow(unsafe_code)]
 
 use super::gather::from_me;
 use super::kernel::Kernel;
+use super::spread::{Members, Strided};
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
 use crate::base::{Cause, Fault};
 use crate::context::order;
@@ -71,11 +72,28 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
         return bad("PE_start, logPE_stride, PE_size", start, "an active set that contains the calling PE");
     }
     let set = Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync };
-    set.check_psync()?;
+    if !set.is_spread() {
+        set.check_psync()?;
+    }
     Ok(Some(set))
 }
 
-impl Set<'_> {
+impl<'w> Set<'w> {
+    /// Whether it has PEs on other hosts. Its calls are messages then, and the work array is not used.
+    fn is_spread(&self) -> bool {
+        let local = |member: i32| {
+            let pe = self.start + self.stride * member;
+            (pe.wrapping_sub(self.w.map.first_pe) as u32) < self.w.map.local_pes
+        };
+        !(local(0) && local(self.size - 1))
+    }
+
+    /// See [`Self::is_spread`].
+    fn spread(&self) -> Option<Members<'w>> {
+        let Self { w, start, stride, size, me, .. } = *self;
+        self.is_spread().then_some(Members { w, start, stride, size, me })
+    }
+
     fn of<T>(&self, arg: &'static str, addr: *const T, bytes: usize, member: i32) -> Result<*mut T, Fault> {
         self.w.map.remote(arg, addr, bytes, self.start + self.stride * member)
     }
@@ -131,7 +149,10 @@ pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
 pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
     match check(w, set)? {
         None => super::barrier::sync(w, &w.world)?,
-        Some(set) => set.meet()?,
+        Some(set) => match set.spread() {
+            Some(members) => members.sync()?,
+            None => set.meet()?,
+        },
     }
     Ok(())
 }
@@ -155,6 +176,10 @@ pub fn broadcast(
         return Ok(());
     }
     w.map.local("dest", dest, bytes)?;
+    if let Some(members) = set.spread() {
+        w.map.local("source", source, bytes)?;
+        return members.broadcast(dest, source, bytes, root);
+    }
     set.meet()?;
     if set.me != root {
         // SAFETY: both were checked for `bytes` bytes.
@@ -172,6 +197,10 @@ pub fn fcollect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, 
         return Ok(());
     }
     w.map.local("dest", dest, bytes.saturating_mul(set.size as usize))?;
+    if let Some(members) = set.spread() {
+        w.map.local("source", source, bytes)?;
+        return members.fcollect(dest, source, bytes);
+    }
     set.meet()?;
     for member in from_me(set.me, set.size) {
         let from = set.of("source", source, bytes, member)?;
@@ -186,6 +215,12 @@ pub fn collect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, b
     let Some(set) = check(w, active)? else {
         return gather::collect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
+    if let Some(members) = set.spread() {
+        if bytes > 0 {
+            w.map.local("source", source, bytes)?;
+        }
+        return members.collect(dest, source, bytes);
+    }
     set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
     set.meet()?;
     let mut offset = 0usize;
@@ -215,6 +250,10 @@ pub fn alltoall(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, 
     }
     let total = bytes.saturating_mul(set.size as usize);
     w.map.local("dest", dest, total)?;
+    if let Some(members) = set.spread() {
+        w.map.local("source", source, total)?;
+        return members.alltoall(dest, source, bytes);
+    }
     set.meet()?;
     for member in from_me(set.me, set.size) {
         let from = set.of("source", source, total, member)?.wrapping_add(set.me as usize * bytes);
@@ -245,6 +284,10 @@ pub fn alltoalls(
     let count = nelems.saturating_mul(set.size as usize);
     w.map.local("dest", dest, team_alltoall::extent("dst", dst, count, elem)?)?;
     let reach = team_alltoall::extent("sst", sst, count, elem)?;
+    if let Some(members) = set.spread() {
+        w.map.local("source", source, reach)?;
+        return members.alltoalls(dest, source, Strided { dst, sst, nelems, elem });
+    }
     set.meet()?;
     for member in from_me(set.me, set.size) {
         let from = set.of("source", source, reach, member)?;
@@ -275,6 +318,9 @@ pub fn reduce(
     let bytes = nreduce.saturating_mul(kernel.elem);
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
+    if let Some(members) = set.spread() {
+        return members.reduce(dest, source, nreduce, kernel);
+    }
     set.meet()?;
     let mut result = vec![0u128; bytes.div_ceil(16)];
     let result = result.as_mut_ptr().cast::<u8>();

@@ -21,11 +21,6 @@ impl Tree {
         (self.me != 0).then(|| self.me - self.span)
     }
 
-    /// End of the members of this one's branch.
-    pub(super) fn end(&self) -> usize {
-        (self.me + self.span).min(self.size)
-    }
-
     /// Heads of the branches below with the end of their members, the largest branch first.
     pub(super) fn children(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let spans = std::iter::successors(Some(self.span / 2), |span| Some(span / 2)).take_while(|span| *span > 0);

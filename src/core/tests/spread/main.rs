@@ -2,9 +2,12 @@
 //! late and in no order.
 #![allow(unsafe_code)]
 
+mod counting;
 mod errors;
 mod fabric;
+mod growth;
 mod job;
 mod random;
 mod sequence;
+mod sets;
 mod teams;

@@ -10,12 +10,14 @@ mod broadcast;
 mod gather;
 mod reduce;
 mod scan;
+mod sets;
 
 pub(super) use alltoall::{Strided, alltoall, alltoalls};
-pub(super) use broadcast::{between as broadcast_between, broadcast};
-pub(super) use gather::{collect, fcollect, gather_between};
-pub(super) use reduce::{between as reduce_between, reduce};
+pub(super) use broadcast::broadcast;
+pub(super) use gather::{collect, fcollect};
+pub(super) use reduce::reduce;
 pub(super) use scan::scan;
+pub(super) use sets::Members;
 
 use super::kernel::Kernel;
 use crate::group::{Fold, Object};

@@ -2,6 +2,7 @@
 
 use super::{Peers, Ranks, Spread, sync};
 use crate::base::{Cause, Fault};
+use crate::memory::Map;
 use crate::team::{Team, World};
 use crate::transport::far::Far;
 use std::ops::Range;
@@ -20,8 +21,8 @@ pub struct Call<'w> {
 }
 
 /// What a spread team is there without: never, since nothing makes one then.
-fn far(w: &World) -> Result<&'static dyn Far, Fault> {
-    w.map.far.ok_or_else(|| Fault::from(Cause::Network("this job has no network".into())))
+pub(super) fn far(map: &Map) -> Result<&'static dyn Far, Fault> {
+    map.far.ok_or_else(|| Fault::from(Cause::Network("this job has no network".into())))
 }
 
 impl<'w> Call<'w> {
@@ -60,7 +61,7 @@ impl<'w> Call<'w> {
     }
 
     fn peers(&self, ranks: Ranks<'w>, me: usize) -> Result<Peers<'w>, Fault> {
-        let far = far(self.w)?;
+        let far = far(&self.w.map)?;
         Ok(Peers {
             map: &self.w.map,
             far,

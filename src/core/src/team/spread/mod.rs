@@ -36,9 +36,23 @@ pub struct Spread {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Count {
     /// Begun.
-    pub calls: u32,
+    calls: u32,
     /// Of which all members are known to have begun so many.
-    pub heard: u32,
+    heard: u32,
+}
+
+impl Count {
+    fn next(&mut self, heard: bool) -> u32 {
+        self.calls = self.calls.wrapping_add(1);
+        if heard {
+            self.heard = self.calls;
+        }
+        self.calls
+    }
+
+    fn far_ahead(self) -> bool {
+        self.calls.wrapping_sub(self.heard) >= AHEAD
+    }
 }
 
 /// See [`Count`]. A program does not run two of them at a time.
@@ -70,14 +84,28 @@ impl Common {
         *self.channel.get_or_init(|| far.open().unwrap_or(Channel::DEFAULT))
     }
 
-    /// What an active set has done.
-    pub fn set(&self, key: u64) -> Count {
-        *self.sets.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default()
+    /// Begins the next collective of an active set, which `key` names. `heard`: whether everyone hears of everyone in it.
+    pub fn begin<'a>(
+        &self,
+        map: &'a Map,
+        key: u64,
+        ranks: Ranks<'a>,
+        me: usize,
+        signature: u64,
+        heard: bool,
+    ) -> Result<Peers<'a>, Fault> {
+        let far = call::far(map)?;
+        let number = self.set(key, |count| count.next(heard));
+        Ok(Peers { map, far, channel: self.channel(far), ranks, me, group: key, number, signature })
     }
 
-    /// See [`Self::set`].
-    pub fn record(&self, key: u64, count: Count) {
-        self.sets.lock().unwrap_or_else(PoisonError::into_inner).insert(key, count);
+    /// Whether all members of an active set must meet before the next collective in which data goes one way.
+    pub fn far_ahead(&self, key: u64) -> bool {
+        self.set(key, |count| count.far_ahead())
+    }
+
+    fn set<R>(&self, key: u64, with: impl FnOnce(&mut Count) -> R) -> R {
+        with(self.sets.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default())
     }
 }
 
@@ -145,9 +173,9 @@ pub(super) fn sync_by(w: &World, team: &Team, spread: &Spread, meet: fn(&Present
 impl Turns {
     fn next(&self) -> u32 {
         let mut count = self.0.get();
-        count.calls = count.calls.wrapping_add(1);
+        let number = count.next(false);
         self.0.set(count);
-        count.calls
+        number
     }
 
     fn all_heard(&self) {
@@ -158,6 +186,6 @@ impl Turns {
 
     /// Whether all must meet before the next collective.
     fn far_ahead(&self) -> bool {
-        self.0.get().calls.wrapping_sub(self.0.get().heard) >= AHEAD
+        self.0.get().far_ahead()
     }
 }

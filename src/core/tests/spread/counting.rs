@@ -1,0 +1,234 @@
+//! The messages of collectives between up to a million members: each member's part is the library's own code, run alone, with
+//! a network that only counts.
+
+use pellucid_core::base::Fault;
+use pellucid_core::group::{self, Buffer, By, Fold, Net, Object, PART, Turned};
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+
+/// What one member did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    Send {
+        to: usize,
+        step: u32,
+    },
+    Receive {
+        from: usize,
+        step: u32,
+    },
+    /// Waits for puts to be complete, or for a get.
+    Trip,
+}
+
+/// One member of many, alone. What it receives are zeros.
+#[derive(Debug)]
+pub struct Alone {
+    pub me: usize,
+    pub size: usize,
+    pub events: RefCell<Vec<Event>>,
+    /// Bytes of messages, puts and gets.
+    pub bytes: RefCell<usize>,
+    pub puts: RefCell<usize>,
+}
+
+impl Alone {
+    pub fn new(me: usize, size: usize) -> Self {
+        Self { me, size, events: RefCell::default(), bytes: RefCell::default(), puts: RefCell::default() }
+    }
+
+    fn event(&self, event: Event) {
+        self.events.borrow_mut().push(event);
+    }
+}
+
+impl Net for Alone {
+    fn me(&self) -> usize {
+        self.me
+    }
+    fn size(&self) -> usize {
+        self.size
+    }
+    fn send(&self, to: usize, step: u32, payload: &[u8]) -> Result<(), Fault> {
+        assert!(to < self.size && to != self.me && payload.len() <= PART);
+        *self.bytes.borrow_mut() += payload.len();
+        self.event(Event::Send { to, step });
+        Ok(())
+    }
+    fn receive(&self, from: usize, step: u32, _: &mut [u8]) -> Result<(), Fault> {
+        assert!(from < self.size && from != self.me);
+        self.event(Event::Receive { from, step });
+        Ok(())
+    }
+    fn put(&self, _: usize, _: &Object, _: usize, _: &Object, _: usize, bytes: usize) -> Result<(), Fault> {
+        *self.bytes.borrow_mut() += bytes;
+        *self.puts.borrow_mut() += 1;
+        Ok(())
+    }
+    fn get(&self, _: usize, _: &Object, _: usize, into: &mut [u8]) -> Result<(), Fault> {
+        *self.bytes.borrow_mut() += into.len();
+        *self.puts.borrow_mut() += 1;
+        self.event(Event::Trip);
+        Ok(())
+    }
+    fn settle(&self) -> Result<(), Fault> {
+        self.event(Event::Trip);
+        Ok(())
+    }
+}
+
+/// A collective that is counted.
+pub struct Row {
+    pub name: &'static str,
+    pub run: fn(&dyn Net) -> Result<(), Fault>,
+    /// Messages that a member sends for each doubling of the members, at most.
+    pub messages: usize,
+    /// Messages and round trips one after the other, from the first to the last member, for each doubling.
+    pub steps: usize,
+}
+
+const ELEMENTS: usize = 16 << 10;
+
+unsafe fn nothing(_: *mut u8, _: *const u8, _: usize) {}
+
+const FOLD: Fold = Fold { elem: 8, combine: nothing };
+
+fn with(bytes: usize, run: impl FnOnce(&Object) -> Result<(), Fault>) -> Result<(), Fault> {
+    let mut buffer = Buffer::new(bytes);
+    run(&buffer.object())
+}
+
+pub const ROWS: &[Row] = &[
+    Row { name: "list of hosts at start-up", run: |n| group::hosts(n, n.me()).map(drop), messages: 2, steps: 3 },
+    Row { name: "barrier", run: group::meet, messages: 1, steps: 1 },
+    Row { name: "broadcast, 8 bytes", run: |n| with(8, |d| group::broadcast_small(n, d)), messages: 1, steps: 1 },
+    Row {
+        name: "broadcast of member 5, 8 bytes",
+        run: |net| with(8, |d| group::broadcast_small(&Turned { net, first: 5 % net.size() }, d)),
+        messages: 1,
+        steps: 1,
+    },
+    Row {
+        name: "broadcast, 128 KiB, parts",
+        run: |n| with(8 * ELEMENTS, |d| group::broadcast_scatter(n, d, d)),
+        messages: 4,
+        steps: 6,
+    },
+    Row { name: "sum, 8 bytes", run: |n| with(8, |d| group::fold_doubling(n, d, FOLD)), messages: 2, steps: 3 },
+    Row {
+        name: "sum, 128 KiB, shares",
+        run: |n| with(8 * ELEMENTS, |d| group::fold_halving(n, d, FOLD)),
+        messages: 3,
+        steps: 7,
+    },
+    Row {
+        name: "fcollect, 1 byte",
+        run: |n| with(n.size(), |d| group::gather(n, d, d, &|member| member, By::Puts, false)),
+        messages: 2,
+        steps: 3,
+    },
+    Row {
+        name: "scan, 8 bytes",
+        run: |n| with(16, |d| group::exscan(n, &d.part(0, 8), &d.part(8, 8), FOLD)),
+        messages: 1,
+        steps: 1,
+    },
+];
+
+/// Of one collective: the most that any of the members did that were run.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Most {
+    pub sent: usize,
+    pub received: usize,
+    pub operations: usize,
+    pub bytes: usize,
+}
+
+fn part(row: &Row, me: usize, size: usize) -> Alone {
+    let alone = Alone::new(me, size);
+    (row.run)(&alone).unwrap();
+    alone
+}
+
+/// Members to run of very many: those at the ends and beside powers of two, and some in between.
+pub fn sample(size: usize, all_up_to: usize) -> Vec<usize> {
+    if size <= all_up_to {
+        return (0..size).collect();
+    }
+    let powers = (0..usize::BITS).map(|bit| 1usize << bit).take_while(|power| *power <= size);
+    let beside = powers.flat_map(|power| [power - 1, power, power + 1, size - power]);
+    let between = (0..all_up_to).map(|i| i * (size / all_up_to) + i * i % 97);
+    beside.chain(between).filter(|member| *member < size).collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Runs some members of a group and gives the most that one of them does.
+pub fn most(row: &Row, size: usize, members: &[usize]) -> Most {
+    members.iter().map(|me| part(row, *me, size)).fold(Most::default(), |most, one| {
+        let events = one.events.borrow();
+        let sent = events.iter().filter(|event| matches!(event, Event::Send { .. })).count();
+        let received = events.iter().filter(|event| matches!(event, Event::Receive { .. })).count();
+        Most {
+            sent: most.sent.max(sent),
+            received: most.received.max(received),
+            operations: most.operations.max(*one.puts.borrow()),
+            bytes: most.bytes.max(*one.bytes.borrow()),
+        }
+    })
+}
+
+/// PEs whose addresses a member needs for all of these collectives: those that it sends to or reads from, and the next one,
+/// with which it compares versions.
+pub fn cards(size: usize, me: usize) -> usize {
+    let mut peers = BTreeSet::from([(me + 1) % size]);
+    for row in ROWS {
+        for event in part(row, me, size).events.borrow().iter() {
+            if let Event::Send { to, .. } = event {
+                peers.insert(*to);
+            }
+        }
+    }
+    peers.len()
+}
+
+/// Runs all members together: every message that is waited for is sent, and none is left. Gives the length of the longest chain
+/// of messages and round trips, each of which waits for the one before.
+pub fn depth(row: &Row, size: usize) -> usize {
+    let events: Vec<Vec<Event>> = (0..size).map(|me| part(row, me, size).events.into_inner()).collect();
+    let mut next = vec![0; size];
+    let mut time = vec![0usize; size];
+    let mut sent: HashMap<(usize, usize, u32), usize> = HashMap::new();
+    let mut waiting: HashMap<(usize, usize, u32), usize> = HashMap::new();
+    let mut ready: Vec<usize> = (0..size).collect();
+    while let Some(me) = ready.pop() {
+        while let Some(event) = events[me].get(next[me]) {
+            match *event {
+                Event::Send { to, step } => {
+                    let message = (me, to, step);
+                    assert!(sent.insert(message, time[me] + 1).is_none(), "{} sends {message:?} twice", row.name);
+                    ready.extend(waiting.remove(&message));
+                }
+                Event::Receive { from, step } => {
+                    let message = (from, me, step);
+                    let Some(came) = sent.get(&message) else {
+                        waiting.insert(message, me);
+                        break;
+                    };
+                    time[me] = time[me].max(*came);
+                    sent.insert(message, usize::MAX);
+                }
+                Event::Trip => time[me] += 1,
+            }
+            next[me] += 1;
+        }
+    }
+    for me in 0..size {
+        assert_eq!(next[me], events[me].len(), "{}: member {me} of {size} waits for ever", row.name);
+    }
+    assert!(sent.values().all(|time| *time == usize::MAX), "{}: messages are left", row.name);
+    time.into_iter().max().unwrap_or(0)
+}
+
+/// Rounds of doubling that make a number.
+pub fn doublings(size: usize) -> usize {
+    size.next_power_of_two().trailing_zeros() as usize
+}
