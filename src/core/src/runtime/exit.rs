@@ -1,6 +1,6 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
-use super::{NESTING, WIREUP, map, process, world};
+use super::{NESTING, NETWORK, WIREUP, map, process, world};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
@@ -39,6 +39,9 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
             fail("exit", fault);
         }
         process.job.pe(process.pe).set_state(PeState::Finalized);
+    }
+    if let Some(network) = NETWORK.get() {
+        network.rest();
     }
     let Some(wireup) = WIREUP.get() else { return };
     match process.job.exit_request() {

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::thread::set_thread;
-use super::{NESTING, PROCESS, Process, WIREUP, WORLD, exit, map, report, world};
+use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, map, network, report, world};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, MakeProfile, job::PeState};
 use crate::collectives;
@@ -96,6 +96,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     if launch.pe == 0 {
         report::at_start(&launch.how);
     }
+    let wireup = network::wireup(&launch)?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
@@ -108,18 +109,39 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
             eprintln!("pellucid: PE {pe}: {note}");
         }
     }
-    let npes = job.npes() as i32;
-    let me = pe as i32;
+    let heap = Heap::new(segments.heap_base, segments.heap_len);
+    // From here on a fault knows which PE it is.
+    let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
+    let _ = PROCESS.set(process);
+    let job = &process.job;
+    // Who is reached through memory.
+    let near = if wireup.is_some() && env::network_only()? { pe..pe + 1 } else { job.pes() };
+    let mut map = segments.map(pe, near.clone(), job.npes(), check);
+    let mut hosts = vec![0];
+    if let Some(wireup) = wireup {
+        let network = network::join(wireup, &map)?;
+        if pe == 0 && (check || env::is_set("INFO")) {
+            eprint!("pellucid: {}", network.about());
+        }
+        map.far = Some(network.far);
+        if env::atomics_by_nic()? {
+            map.atomic_pes = 0;
+        }
+        hosts = network.hosts;
+        let _ = NETWORK.set(network.far);
+        network::assist_waiters();
+    }
     // Areas are found by world number.
     let internal = segments.internal.wrapping_sub(job.pes().start as usize * INTERNAL).cast_const();
-    let range = (0, 1, npes);
+    let (me, all) = (pe as i32, (0, 1, job.npes() as i32));
+    let shared = (near.start as i32, 1, near.len() as i32);
     let world = World {
-        map: segments.map(pe, job.pes(), job.npes(), check),
-        world: Team::new(internal, 0, range, me, Config::default()),
-        shared: Team::new(internal, 1, range, me, Config::default()),
+        map,
+        world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
+        shared: Team::new(internal, 1, shared, me - shared.0, Config::default()),
         internal,
         algorithms,
-        hosts: vec![0],
+        hosts,
         common: team::spread::Common::new(),
     };
     // Ids of the two teams that are always there.
@@ -127,9 +149,6 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing to
     // pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };
-    let heap = Heap::new(segments.heap_base, segments.heap_len);
-    let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
-    let _ = PROCESS.set(process);
     let map = super::map();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
     result.pe = map.me;

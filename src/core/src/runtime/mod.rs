@@ -4,6 +4,7 @@
 mod exit;
 mod init;
 pub mod memory;
+mod network;
 mod report;
 mod thread;
 
@@ -16,6 +17,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::team::World;
+use crate::transport::ofi::Fabric;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -40,6 +42,9 @@ pub fn world() -> &'static World {
 pub fn map() -> &'static Map {
     &world().map
 }
+
+/// What reaches PEs of other hosts, in a job that has any.
+static NETWORK: OnceLock<&'static Fabric> = OnceLock::new();
 
 /// What one process has for its life.
 struct Process {

@@ -1,4 +1,5 @@
 //! Joining the PEs of other hosts at start-up.
+#![allow(unsafe_code)]
 
 use super::map;
 use crate::base::{Cause, Fault, env};
@@ -8,7 +9,7 @@ use crate::bootstrap::onhost::OnHost;
 use crate::bootstrap::wireup::Wireup;
 use crate::memory::Map;
 use crate::os::{process, wait};
-use crate::transport::far::Far;
+use crate::team::spread;
 use crate::transport::ofi::{Atomics, Directory, Fabric, Settings};
 use std::sync::Arc;
 
@@ -48,13 +49,16 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
         host: process::host_name(),
     };
     let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
+    // With the launcher's cards in the job file, all PEs are on this host.
+    let on_host = wireup.name() == ON_HOST;
+    let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
+    let loopback = on_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
     let settings = Settings {
         provider: value("OFI_PROVIDER"),
-        interface: value("OFI_INTERFACE"),
+        interface: value("OFI_INTERFACE").or_else(|| loopback.then(|| "lo".into())),
         library: value("OFI_LIBRARY"),
         atomics: if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu },
-        // With the launcher's cards in the job file, all PEs are on this host.
-        loopback: wireup.name() == ON_HOST,
+        loopback: on_host,
         crowded: mine.crowded,
         ..Settings::default()
     };
@@ -65,21 +69,18 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
     };
     let directory = Directory { card: Box::new(move |pe| cards.card(pe, FABRIC)), host: Box::new(host) };
-    let fabric = Fabric::open(&settings, regions, pe, npes, directory)?;
+    // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
+    let fabric = unsafe { Fabric::open(&settings, regions, pe, npes, directory)? };
     let fabric: &'static Fabric = Box::leak(Box::new(fabric));
     wireup.publish(IDENTITY, &identity.encode())?;
-    wireup.publish(FABRIC, &fabric.card()?)?;
+    wireup.publish(FABRIC, &fabric.card())?;
     wireup.fence()?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
     let next = (pe + 1) % npes;
     let theirs = Identity::decode(&wireup.card(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
     identity.agree(pe, &theirs, next)?;
-    let hosts = match wireup.hosts() {
-        _ if mine.local_pes == 1 && env::network_only()? => (0..npes).collect(),
-        Some(hosts) => hosts,
-        None => return Err(Fault::from(Cause::Startup("the launcher does not tell hosts".into()))),
-    };
-    fabric.start()?;
+    let hosts = if env::network_only()? { Some((0..npes).collect()) } else { wireup.hosts() };
+    let hosts = hosts.map_or_else(|| spread::hosts(mine, fabric), Ok)?;
     Ok(Network { far: fabric, hosts })
 }
 
@@ -88,6 +89,13 @@ fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
         "PE {other} is no PE of this version of Pellucid, {} on PE {pe} (host {}): all hosts need the same build of the library",
         mine.version, mine.host
     )))
+}
+
+impl Network {
+    /// What was chosen and why, for people.
+    pub(super) fn about(&self) -> String {
+        format!("network between {} hosts:\n{}", self.hosts.len(), self.far.describe())
+    }
 }
 
 /// Has everyone who waits move the network on.
