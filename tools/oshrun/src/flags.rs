@@ -78,8 +78,8 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         id: Id::Hosts,
-        names: &["--hosts", "--host"],
-        value: Value::Required("A[:SLOTS],B,..."),
+        names: &["--hosts"],
+        value: Value::Required("A:SLOTS,B,..."),
         help: "run on these hosts, each with a block of consecutive PEs: as its SLOTS say, or\n\
                an even share of -n where it has no number (docs/launchers.md)",
     },

@@ -26,10 +26,15 @@ pub struct Placement {
 impl Placement {
     /// `PE 3`, or `PEs 4 to 7`
     pub fn pes_text(&self) -> String {
-        match self.pes.len() {
-            1 => format!("PE {}", self.pes.start),
-            _ => format!("PEs {} to {}", self.pes.start, self.pes.end - 1),
-        }
+        pes_text(&self.pes)
+    }
+}
+
+/// `PE 3`, or `PEs 4 to 7`
+pub fn pes_text(pes: &Range<u32>) -> String {
+    match pes.len() {
+        1 => format!("PE {}", pes.start),
+        _ => format!("PEs {} to {}", pes.start, pes.end - 1),
     }
 }
 

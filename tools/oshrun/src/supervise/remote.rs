@@ -6,6 +6,7 @@ use crate::hosts::cards::{Do, PartCards};
 use crate::hosts::clock;
 use crate::hosts::gather::{self, Sender};
 use crate::hosts::link::Link;
+use crate::hosts::list;
 use crate::hosts::message::{ToPart, ToRoot};
 use crate::hosts::snapshots::Snapshots;
 use crate::report::Place;
@@ -149,8 +150,8 @@ impl Supervisor {
         let Some(remote) = &mut self.remote else { return };
         remote.lost = true;
         remote.link.forget(&self.epoll);
-        let (host, pes) = (remote.host.clone(), self.job.pes());
-        let ending = if self.pes.all_ended() { String::new() } else { format!("; ending PEs {pes:?}") };
+        let (host, pes) = (remote.host.clone(), list::pes_text(&self.job.pes()));
+        let ending = if self.pes.all_ended() { String::new() } else { format!("; ending {pes}") };
         self.output.say(&format!("host {host}: the oshrun that runs the job is lost: {why}{ending}"));
         self.end(1);
     }
