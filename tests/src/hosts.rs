@@ -107,6 +107,18 @@ impl Hosts {
         ip(&["-n", &self.switch(), "link", "set", &self.port(name), "up"]);
     }
 
+    /// This host refuses to send anything to an address, and tells whoever tries.
+    pub fn forbid(&self, name: &str, address: &str) {
+        ip(&["-n", &self.space(name), "route", "add", "prohibit", &format!("{address}/32")]);
+    }
+
+    /// Processes on a host.
+    pub fn processes(&self, name: &str) -> Vec<u32> {
+        let output = Command::new("ip").args(["netns", "pids", &self.space(name)]).output();
+        let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+    }
+
     /// What comes to this host suffers: `delay 20ms loss 1%`, as tc's netem takes it. False: the kernel has no netem.
     pub fn disturb(&self, name: &str, how: &str) -> bool {
         let (switch, port) = (self.switch(), self.port(name));

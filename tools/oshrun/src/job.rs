@@ -72,8 +72,8 @@ pub fn info(options: &Options) -> Result<String, Failure> {
     let oshrun = env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
     let wanted = list::wanted(options).map_err(Failure::usage)?;
     let pes = options.pes_given.then_some(options.pes);
-    let placements = list::place(&wanted.unwrap_or_default(), pes, options.ppn).map_err(Failure::usage)?;
-    Ok(info::text(options, &placements, &oshrun))
+    let placements = wanted.map(|wanted| list::place(&wanted, pes, options.ppn).map_err(Failure::usage));
+    Ok(info::text(options, &placements.transpose()?.unwrap_or_default(), &oshrun))
 }
 
 /// Runs a job that is all on this host.

@@ -139,9 +139,7 @@ pub fn waits(pes: &[PeNow]) -> String {
 
 /// A PE that ended, with 0 or after finalize, while the others wait for it.
 pub fn lost(who: &str, place: &str, seconds: u64) -> String {
-    format!(
-        "{who} ended {place}; {seconds} s later others are still inside the library and may wait for it for ever:"
-    )
+    format!("{who} ended {place}; {seconds} s later others are still inside the library and may wait for it for ever:")
 }
 
 #[cfg(test)]

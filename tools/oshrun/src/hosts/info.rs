@@ -9,15 +9,19 @@ use std::path::Path;
 /// The text. `placements` is empty for a job on this host.
 pub fn text(options: &Options, placements: &[Placement], oshrun: &Path) -> String {
     let mut text = format!("launcher: oshrun {} ({})\n", env!("CARGO_PKG_VERSION"), oshrun.display());
-    if placements.is_empty() {
-        text += &format!("PEs: {}, all on this host ({})\n", options.pes, net::host_name());
-        return text + "transport: shared memory; another launcher is not asked\n";
+    match placements {
+        [] => text += &format!("PEs: {}, all on this host ({})\n", options.pes, net::host_name()),
+        [only] if agent::is_here(&only.host) => {
+            text += &format!("PEs: {}, all on this host ({})\n", only.pes.len(), net::host_name());
+        }
+        _ => {
+            let pes = placements.last().map_or(0, |last| last.pes.end);
+            text += &format!("PEs: {pes} on {} hosts\n", placements.len());
+            for placement in placements {
+                let command = agent::command(options, placement, oshrun).join(" ");
+                text += &format!("  host {}: {}, started by: {command}\n", placement.host, placement.pes_text());
+            }
+        }
     }
-    text += &format!("PEs: {} on {} hosts\n", placements.last().map_or(0, |last| last.pes.end), placements.len());
-    for placement in placements {
-        let command = agent::command(options, placement, oshrun).join(" ");
-        text += &format!("  host {}: {}, started by: {command}\n", placement.host, placement.pes_text());
-    }
-    text + "wire-up: by oshrun\n\
-            transport: shared memory within a host, libfabric between hosts: SHMEM_INFO=1 has PE 0 print which provider\n"
+    text + "What the library chooses is printed by PE 0 of a job with SHMEM_INFO=1.\n"
 }

@@ -67,7 +67,8 @@ fn try_run() -> Result<i32, Failure> {
     let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let stream = connect(&invitation).map_err(failed)?;
-    let link = Link::new(stream, LINK, &epoll).map_err(|error| Failure::needs("use the connection", error))?;
+    let mut link = Link::new(stream, LINK, &epoll).map_err(|error| Failure::needs("use the connection", error))?;
+    link.trust();
     epoll.add(&signals, 0, Interest::Read).map_err(|error| Failure::needs("wait for events", error))?;
     let mut waiting = Waiting { link, epoll, signals };
     let Some(order) = waiting.order()? else {

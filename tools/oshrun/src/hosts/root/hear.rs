@@ -75,7 +75,8 @@ impl Root<'_> {
             self.hosts[number].reap_from(Instant::now());
             return self.judge(Some(text), 1);
         }
-        if let Some((_, host)) = self.links.get_mut(&token) {
+        if let Some((link, host)) = self.links.get_mut(&token) {
+            link.trust();
             *host = Some(number);
         }
         let host = &mut self.hosts[number];
