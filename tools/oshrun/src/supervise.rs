@@ -1,6 +1,7 @@
 //! The loop that runs while the job does: output, input, signals, ends of PEs, deadlines.
 
 mod closing;
+mod farewell;
 mod judge;
 pub mod remote;
 

@@ -1,10 +1,10 @@
 //! Being a part of a job on several hosts: who decides is the root. What happens here is told to it, and done when it says so.
 
-use super::{SNAPSHOT, STREAMS, Supervisor, WIREUPS};
+use super::{SNAPSHOT, Supervisor, WIREUPS};
 use crate::ending::Ending;
 use crate::hosts::cards::{Do, PartCards};
 use crate::hosts::clock;
-use crate::hosts::gather::{self, Sender};
+use crate::hosts::gather::Sender;
 use crate::hosts::link::Link;
 use crate::hosts::list;
 use crate::hosts::message::{ToPart, ToRoot};
@@ -12,11 +12,10 @@ use crate::hosts::snapshots::Snapshots;
 use crate::report::Place;
 use crate::signals::{self, Meaning};
 use crate::sink::To;
+use crate::sys::epoll::Interest;
 use crate::sys::process;
 use pellucid_core::bootstrap::talk::Request;
 use pellucid_core::os::packet;
-use pellucid_profile::trace::keep;
-use std::fs;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -250,60 +249,6 @@ impl Supervisor {
         }
     }
 
-    /// After the PEs: tells the root what they have recorded, and waits until the job is over everywhere.
-    pub(super) fn farewell(&mut self) -> io::Result<()> {
-        let Some(remote) = &mut self.remote else { return Ok(()) };
-        remote.link.send(&ToRoot::Ended {}, &self.epoll);
-        let mut sender: Option<Sender> = None;
-        loop {
-            self.keep_link(Instant::now());
-            let Some(remote) = &mut self.remote else { return Ok(()) };
-            if remote.lost || remote.over {
-                break;
-            }
-            if let Some((drift_ns, counter_ns, profile)) = remote.collect.take() {
-                remote.snapshots = None;
-                let files = remote.trace.as_ref().map(|directory| {
-                    keep::finish(directory);
-                    // Without it the files are off by the drift, no worse.
-                    let _ = keep::align(directory, counter_ns, drift_ns);
-                    gather::trace_files(directory)
-                });
-                let pes = self.profile.as_ref().filter(|_| profile).map(|profile| profile.take(self.pes.all()));
-                sender = Some(Sender::new(pes.unwrap_or_default(), 0, files.unwrap_or_default()));
-            }
-            while let Some(pieces) = sender.as_mut().filter(|_| !remote.link.is_full()) {
-                match pieces.next() {
-                    Ok(Some(message)) => remote.link.send(&message, &self.epoll),
-                    Ok(None) => {
-                        sender = None;
-                        remote.link.send(&ToRoot::Done {}, &self.epoll);
-                    }
-                    Err(problem) => remote.link.send(&ToRoot::Note { text: problem }, &self.epoll),
-                }
-            }
-            for token in self.epoll.wait(Some(UPKEEP))? {
-                match token {
-                    super::SIGNALS => {
-                        while let Some(number) = self.signals.next() {
-                            if signals::meaning(number) == Meaning::End {
-                                self.verdict.status.get_or_insert(128 + number);
-                                self.remote.iter_mut().for_each(|remote| remote.over = true);
-                            }
-                        }
-                    }
-                    super::WAKE => self.resume_output(),
-                    STREAMS.. => self.stream_ready(token),
-                    _ => {}
-                }
-            }
-        }
-        if let Some(directory) = self.remote.as_ref().and_then(|remote| remote.trace.as_ref()) {
-            let _ = fs::remove_dir_all(directory);
-        }
-        Ok(())
-    }
-
     /// The next PE's end of its way to other hosts; `None`: there are none.
     pub fn wireup(&mut self) -> io::Result<Option<OwnedFd>> {
         let Some(remote) = &mut self.remote else { return Ok(None) };
@@ -317,11 +262,11 @@ impl Supervisor {
         let Some(remote) = &self.remote else { return Ok(()) };
         for (place, socket) in remote.wireups.iter().enumerate() {
             if let Some(socket) = socket {
-                self.epoll.add(socket, WIREUPS + place as u64, crate::sys::epoll::Interest::Read)?;
+                self.epoll.add(socket, WIREUPS + place as u64, Interest::Read)?;
             }
         }
         if let Some(snapshots) = &remote.snapshots {
-            self.epoll.add(snapshots.wake(), SNAPSHOT, crate::sys::epoll::Interest::Read)?;
+            self.epoll.add(snapshots.wake(), SNAPSHOT, Interest::Read)?;
         }
         Ok(())
     }
