@@ -7,6 +7,7 @@
 
 pub mod compile;
 pub mod declared;
+pub mod hosts;
 pub mod program;
 pub mod report;
 pub mod run;

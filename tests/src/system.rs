@@ -33,6 +33,13 @@ pub fn default_signals(command: &mut Command) {
     }
 }
 
+/// Whether a process has a handler for a signal.
+pub fn handles(pid: u32, number: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
+
 /// Names in /dev/shm.
 pub fn shared_names() -> BTreeSet<String> {
     names(Path::new("/dev/shm"))

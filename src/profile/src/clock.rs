@@ -68,6 +68,11 @@ impl Scale {
         self.mult as f64 / 2_f64.powi(32)
     }
 
+    /// Nanoseconds as ticks.
+    pub fn ticks(self, ns: u64) -> u64 {
+        u64::try_from((u128::from(ns) << 32) / u128::from(self.mult.max(1))).unwrap_or(u64::MAX)
+    }
+
     /// Ticks as nanoseconds.
     #[inline(always)]
     pub fn ns(self, ticks: u64) -> u64 {

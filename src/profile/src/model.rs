@@ -119,6 +119,21 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
+    /// Puts all moments on another time line; durations stay.
+    pub fn move_to(&mut self, time: impl Fn(u64) -> u64) {
+        let moments = [&mut self.start_ns, &mut self.init_ns, &mut self.finalize_ns, &mut self.end_ns];
+        // 0: it has not come to that.
+        moments.into_iter().filter(|moment| **moment != 0).for_each(|moment| *moment = time(*moment));
+        if let Some(since) = self.last.as_mut().and_then(|last| last.since_ns.as_mut()) {
+            *since = time(*since);
+        }
+        for sync in &mut self.detail.syncs {
+            let took = sync.left_ns.saturating_sub(sync.arrived_ns);
+            sync.arrived_ns = time(sync.arrived_ns);
+            sync.left_ns = sync.arrived_ns.saturating_add(took);
+        }
+    }
+
     /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
     pub fn overhead_ns(&self) -> u64 {
         let sum = |of: fn(&Routine) -> u64| self.routines.iter().map(of).fold(0_u64, u64::saturating_add);

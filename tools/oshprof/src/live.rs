@@ -78,15 +78,20 @@ fn processes() -> impl Iterator<Item = u32> {
     })
 }
 
+/// Whether a process was started by an `oshrun` on another host.
+fn is_deputy(pid: u32) -> bool {
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(b"--part"))
+}
+
 /// The job whose launcher a process is. `None`: it is no launcher, or its job has no profile.
 fn open(pid: u32) -> std::io::Result<Option<Job>> {
     for entry in fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten() {
         let target = fs::read_link(entry.path()).unwrap_or_default();
         if target.to_string_lossy().starts_with("/memfd:pellucid-profile") {
             let segment = Segment::map(File::open(entry.path())?.as_fd())?;
-            // PEs have the descriptor too: the launcher is who made it.
+            // PEs have the descriptor too: the launcher is who made it. On another host than the job's, that is its deputy.
             let launcher = segment.header().launcher_pid.load(std::sync::atomic::Ordering::Relaxed);
-            return Ok((launcher == pid).then_some(Job { pid, segment }));
+            return Ok((launcher == pid || is_deputy(pid)).then_some(Job { pid, segment }));
         }
     }
     Ok(None)

@@ -5,6 +5,16 @@
 pub enum Id {
     /// Number of PEs.
     Pes,
+    /// Hosts to run on.
+    Hosts,
+    /// A file of hosts.
+    Hostfile,
+    /// PEs of a host.
+    Ppn,
+    /// How other hosts are reached.
+    LaunchAgent,
+    /// Say what would be done.
+    Info,
     /// A variable for the PEs' environment.
     Export,
     /// Where PEs may run.
@@ -60,7 +70,38 @@ pub struct Flag {
 
 /// Every option, in the order of the help text.
 pub const FLAGS: &[Flag] = &[
-    Flag { id: Id::Pes, names: &["-n", "-np"], value: Value::Required("N"), help: "number of PEs (default 1)" },
+    Flag {
+        id: Id::Pes,
+        names: &["-n", "-np"],
+        value: Value::Required("N"),
+        help: "number of PEs (default 1; with hosts: as many as they have slots)",
+    },
+    Flag {
+        id: Id::Hosts,
+        names: &["--hosts"],
+        value: Value::Required("A:SLOTS,B,..."),
+        help: "run on these hosts, each with a block of consecutive PEs: as its SLOTS say, or\n\
+               an even share of -n where it has no number (docs/launchers.md)",
+    },
+    Flag {
+        id: Id::Hostfile,
+        names: &["--hostfile"],
+        value: Value::Required("FILE"),
+        help: "the same from a file, a host a line: \"name\", \"name:8\" or \"name slots=8\"",
+    },
+    Flag { id: Id::Ppn, names: &["--ppn"], value: Value::Required("N"), help: "PEs on each host, whatever its slots" },
+    Flag {
+        id: Id::LaunchAgent,
+        names: &["--launch-agent"],
+        value: Value::Required("CMD"),
+        help: "how hosts are reached: run as CMD HOST COMMAND ARGUMENT... (default: ssh)",
+    },
+    Flag {
+        id: Id::Info,
+        names: &["--info"],
+        value: Value::None,
+        help: "print what would be used: launcher, hosts and their PEs; start nothing",
+    },
     Flag {
         id: Id::Export,
         names: &["-x"],

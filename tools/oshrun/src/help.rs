@@ -5,7 +5,7 @@ use crate::flags::{FLAGS, Flag, Value};
 const USAGE: &str = "\
 Usage: oshrun [OPTION...] [--] PROGRAM [ARGUMENT...]
 
-Runs PROGRAM as the PEs of one OpenSHMEM job on this host.
+Runs PROGRAM as the PEs of one OpenSHMEM job, on this host or on several.
 
 Options:
 ";
@@ -18,7 +18,7 @@ ends nothing.
 
 Exit status: that of the first PE that ends with a nonzero one, or of shmem_global_exit;
 128 + N where a signal N ended that PE; 124 after --timeout; 126 and 127 where PROGRAM
-cannot be run or found; 2 for a wrong option.
+cannot be run or found; 2 for a wrong option; 1 where a host is lost or cannot be reached.
 ";
 
 /// The whole text.

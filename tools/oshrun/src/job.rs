@@ -1,10 +1,11 @@
 //! One job from the first system call to the exit status.
 
+use crate::hosts::{agent, info, list, root};
 use crate::input::Relay;
 use crate::options::{Options, Profile as Choice};
 use crate::output::Output;
 use crate::pes::Pes;
-use crate::plan::Plan;
+use crate::plan::{Environment, Plan};
 use crate::profile::Profile;
 use crate::program::{self, CannotRun};
 use crate::results::{self, Kept};
@@ -18,14 +19,18 @@ use crate::sys::signal::Set;
 use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
+use std::env;
+use std::ffi::OsString;
 use std::fmt::Display;
 use std::io::{self, IsTerminal};
+use std::ops::Range;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors that a PE costs the launcher: two pipes, and claims on the two hardware threads of its core.
-const DESCRIPTORS: u64 = 4;
+/// Descriptors that a PE costs the launcher: two pipes, claims on the two hardware threads of its core, its way to other hosts.
+/// A host costs no more.
+const DESCRIPTORS: u64 = 5;
 /// Descriptors for everything else, with room for the ends of pipes that exist for a moment.
 const SPARE: u64 = 32;
 
@@ -38,29 +43,60 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// Something in the options that cannot be.
+    fn usage(message: String) -> Self {
+        Self { status: crate::USAGE, message }
+    }
+
     /// Something that the launcher needs and the system does not give.
-    fn needs(what: &str, error: impl Display) -> Self {
+    pub fn needs(what: &str, error: impl Display) -> Self {
         Self { status: 1, message: format!("cannot {what}: {error}") }
     }
 }
 
 /// Runs a job; returns its exit status.
 pub fn run(options: &Options) -> Result<i32, Failure> {
+    if let Some(wanted) = list::wanted(options).map_err(Failure::usage)? {
+        let pes = options.pes_given.then_some(options.pes);
+        let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
+        return match placements.as_slice() {
+            [only] if agent::is_here(&only.host) => here(&Options { pes: only.pes.end, ..options.clone() }),
+            _ => root::run(options, &placements),
+        };
+    }
+    here(options)
+}
+
+/// Says how a job would be run.
+pub fn info(options: &Options) -> Result<String, Failure> {
+    let oshrun = env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
+    let wanted = list::wanted(options).map_err(Failure::usage)?;
+    let pes = options.pes_given.then_some(options.pes);
+    let placements = wanted.map(|wanted| list::place(&wanted, pes, options.ppn).map_err(Failure::usage));
+    Ok(info::text(options, &placements.transpose()?.unwrap_or_default(), &oshrun))
+}
+
+/// Runs a job that is all on this host.
+fn here(options: &Options) -> Result<i32, Failure> {
     let file = program::locate(&options.program)
         .map_err(|error| Failure { status: error.status(), message: error.to_string() })?;
     let limit = raise_limit(options.pes)?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
-    let mut plan = Plan::new(options, file, tools);
-    for name in &plan.unset {
-        eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
-    }
+    let mut plan = Plan::new(options, file, environment(options, tools));
     let job = Job::create(0..options.pes, options.pes)
         .map_err(|error| Failure::needs("make the job's shared memory", error))?;
     let profile = match options.profile {
         Choice::Off => None,
-        _ => Some(Profile::create(options).map_err(|error| Failure::needs("make the profile segment", error))?),
+        _ => {
+            let brief = !matches!(options.profile, Choice::Level(_));
+            let profile = Profile::create(0..options.pes, options.pes, &options.program, &options.args, brief);
+            Some(profile.map_err(|error| Failure::needs("make the profile segment", error))?)
+        }
     };
-    let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted, &mut plan));
+    let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted));
+    if let Some((absolute, _)) = &trace {
+        plan.environment.push(("SHMEM_TRACE".into(), absolute.into()));
+    }
     plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
 
     // From here on, whoever dies is noticed: signals wait to be read, orphans come to us.
@@ -75,39 +111,51 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         epoll,
         signals,
         output,
-        pes: Pes::default(),
+        pes: Pes::new(0),
         job,
         profile,
         relay: None,
         timeout: options.timeout.map(|timeout| (timeout, started + timeout)),
         verdict: Verdict::default(),
+        remote: None,
     };
     let kept = matches!(options.profile, Choice::Level(_)).then(|| Arc::new(Kept::new(options)));
     // Without the thread, a PE that asks for a snapshot goes on without.
     let snapshots = kept.as_ref().and_then(|kept| supervisor.profile.as_ref()?.serve(kept).ok());
     let launch = Launch { plan: &plan, watchdog: watchdog.fd(), limit, mask };
-    let refused = start_all(&launch, options, &mut supervisor).err().map(|error| {
+    let refused = start_all(&launch, 0..options.pes, options.label, &mut supervisor).err().map(|error| {
         let error = CannotRun::refused(&options.program, &error);
         (error.status(), error.to_string())
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
     drop(snapshots);
-    if let Some(directory) = trace {
+    if let Some((_, directory)) = trace {
         results::show_trace(&directory);
     }
     if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {
-        results::show(&kept, profile, status, supervisor.pes.all());
+        let pes = supervisor.pes.all();
+        results::show(&kept, |directory| profile.finish(status, pes, directory));
     }
     Ok(status)
 }
 
-/// Starts every PE. Error: the first that could not be; those before it run.
-fn start_all(launch: &Launch, options: &Options, supervisor: &mut Supervisor) -> io::Result<()> {
-    for pe in 0..options.pes {
+/// Variables for the PEs; says which of `-x` are not set.
+pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString, OsString)> {
+    let environment = Environment::new(options, tools);
+    for name in &environment.unset {
+        eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
+    }
+    environment.set
+}
+
+/// Starts every PE of this host. Error: the first that could not be; those before it run.
+pub fn start_all(launch: &Launch, pes: Range<u32>, label: bool, supervisor: &mut Supervisor) -> io::Result<()> {
+    for (place, pe) in pes.enumerate() {
         let input = if pe == 0 { first_input(supervisor)? } else { Stdio::null() };
-        let started = launch.start(pe, input)?;
+        let wireup = supervisor.wireup()?;
+        let started = launch.start(pe, place, input, wireup)?;
         supervisor.pes.add(started.pid);
-        let label = if options.label { format!("[{pe}] ") } else { String::new() };
+        let label = if label { format!("[{pe}] ") } else { String::new() };
         supervisor.output.add(&label, started.out, started.err, &supervisor.epoll)?;
     }
     Ok(())
@@ -124,7 +172,7 @@ fn first_input(supervisor: &mut Supervisor) -> io::Result<Stdio> {
 }
 
 /// Allows as many open files as the job needs. Returns the limit that PEs are to have: the one from before.
-fn raise_limit(pes: u32) -> Result<Limit, Failure> {
+pub fn raise_limit(pes: u32) -> Result<Limit, Failure> {
     let before = limit::open_files();
     let needed = u64::from(pes) * DESCRIPTORS + SPARE;
     if before.hard < needed {

@@ -1,4 +1,4 @@
-//! `oshrun`: runs a program as the PEs of one OpenSHMEM job on this host.
+//! `oshrun`: runs a program as the PEs of one OpenSHMEM job, on this host or on several.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -6,6 +6,7 @@
 //! | [`program`], [`tools`], [`cpus`], [`plan`] | what is run, with which tools, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
+//! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
@@ -14,6 +15,7 @@ mod cpus;
 mod ending;
 mod flags;
 mod help;
+mod hosts;
 mod input;
 mod job;
 mod lines;
@@ -42,19 +44,27 @@ use std::process::exit;
 const USAGE: i32 = 2;
 
 fn main() {
+    // Started by another oshrun: nothing that a user would type.
+    if std::env::args_os().skip(1).eq([hosts::part::OPTION]) {
+        exit(hosts::part::run());
+    }
     let status = match options::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(&help::text()),
         Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Request::Run(options)) => job::run(&options).unwrap_or_else(|failure| {
-            eprintln!("oshrun: {}", failure.message);
-            failure.status
-        }),
+        Ok(Request::Run(options)) => job::run(&options).unwrap_or_else(say),
+        Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {
             eprintln!("oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help");
             USAGE
         }
     };
     exit(status)
+}
+
+/// Says why there is no job; gives the exit status.
+fn say(failure: job::Failure) -> i32 {
+    eprintln!("oshrun: {}", failure.message);
+    failure.status
 }
 
 /// Prints to standard output; a reader who has gone is no reason to complain.

@@ -1,6 +1,7 @@
 //! From arguments to [`Options`]: parsing only, nothing is done here.
 
 use crate::flags::{FLAGS, Flag, Id, Value};
+use crate::hosts::list::{self, Host};
 use crate::values;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -17,13 +18,27 @@ pub enum Request {
     Version,
     /// Run a job.
     Run(Box<Options>),
+    /// Say how a job would be run.
+    Info(Box<Options>),
 }
 
 /// A job, as asked for.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// Number of PEs, at least 1.
     pub pes: u32,
+    /// Whether `-n` was given.
+    pub pes_given: bool,
+    /// `--hosts`.
+    pub hosts: Option<Vec<Host>>,
+    /// `--hostfile`.
+    pub hostfile: Option<PathBuf>,
+    /// `--launch-agent`: command and arguments.
+    pub launch_agent: Option<Vec<String>>,
+    /// `--ppn`.
+    pub ppn: Option<u32>,
+    /// `--info`.
+    pub info: bool,
     /// `-x`, in the order given.
     pub exports: Vec<(OsString, Option<OsString>)>,
     /// `--bind`.
@@ -110,6 +125,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
     let mut args = args.into_iter().peekable();
     let mut options = Options {
         pes: 1,
+        pes_given: false,
+        hosts: None,
+        hostfile: None,
+        launch_agent: None,
+        ppn: None,
+        info: false,
         exports: Vec::new(),
         bind: None,
         label: false,
@@ -165,6 +186,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
 
 /// Checks that need all options at once.
 fn finish(mut options: Options) -> Result<Request, UsageError> {
+    if options.hosts.is_some() && options.hostfile.is_some() {
+        return Err(UsageError::Conflict { a: "--hosts", b: "--hostfile" });
+    }
+    if options.info {
+        return Ok(Request::Info(Box::new(options)));
+    }
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
     }
@@ -184,7 +211,12 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
 /// Puts one option into effect. Error: what is wrong with the value.
 fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
     match id {
-        Id::Pes => options.pes = values::pes(value)?,
+        Id::Pes => (options.pes, options.pes_given) = (values::pes(value)?, true),
+        Id::Hosts => options.hosts = Some(list::parse(values::text(value)?)?),
+        Id::Hostfile => options.hostfile = Some(values::path(value)?),
+        Id::LaunchAgent => options.launch_agent = Some(values::words(value)?),
+        Id::Ppn => options.ppn = Some(values::pes(value)?),
+        Id::Info => options.info = true,
         Id::Export => options.exports.push(values::export(value)?),
         Id::Bind => options.bind = Some(values::bind(value)?),
         Id::Label => options.label = true,

@@ -72,7 +72,7 @@ fn what_is_wrong_names_the_option_and_the_value() {
         (&["-n", "0", "p"][..], "option -n: \"0\": a job needs at least 1 PE"),
         (&["-n", "-3", "p"], "option -n: \"-3\": a job needs at least 1 PE"),
         (&["-np", "two", "p"], "option -np: \"two\": expected a whole number of PEs"),
-        (&["-n", "5000000000", "p"], "option -n: \"5000000000\": at most 65536 PEs"),
+        (&["-n", "5000000000", "p"], "option -n: \"5000000000\": at most 1048576 PEs"),
         (&["-n"], "option -n needs a value: -n N"),
         (&["-n", "2"], "no program given"),
         (&["--"], "no program given"),

@@ -17,6 +17,8 @@ pub struct Output {
     first_token: u64,
     /// Failures that were taken note of.
     failed: [bool; 2],
+    /// Streams are read to their end even where nobody reads ours: whoever writes them is no PE.
+    patient: bool,
 }
 
 struct Stream {
@@ -25,13 +27,18 @@ struct Stream {
     lines: Lines,
     /// Not read for now: our own reader is slow.
     waiting: bool,
+    /// What is kept back until it is known whether it is output.
+    held: Option<Vec<u8>>,
 }
+
+/// What is kept of a stream that is held: a message of an agent that fails is short.
+const HELD: usize = 64 << 10;
 
 /// What has become of one of our own streams.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Nobody reads it any more; PEs that write to it are told so by the system.
-    Closed,
+    Closed(To),
     /// It cannot be written; what PEs write is dropped. The text names the stream and the error.
     Error(String),
 }
@@ -40,7 +47,13 @@ impl Output {
     /// No PEs yet. Streams of PEs get the tokens from `first_token` on, two a PE.
     pub fn new(first_token: u64) -> io::Result<Self> {
         let sinks = Sinks::new()?;
-        Ok(Self { streams: Vec::new(), sinks, buffer: vec![0; BUFFER], first_token, failed: [false; 2] })
+        let (streams, buffer, failed) = (Vec::new(), vec![0; BUFFER], [false; 2]);
+        Ok(Self { streams, sinks, buffer, first_token, failed, patient: false })
+    }
+
+    /// For streams of what starts PEs elsewhere: they are read to their end, and held until [`Self::release`].
+    pub fn of_agents(first_token: u64) -> io::Result<Self> {
+        Ok(Self { patient: true, ..Self::new(first_token)? })
     }
 
     /// What is readable when [`Self::resume`] has something to do.
@@ -53,7 +66,8 @@ impl Output {
         for (pipe, to) in [(out, To::Out), (err, To::Err)] {
             file::set_nonblocking(&pipe)?;
             epoll.add(&pipe, self.first_token + self.streams.len() as u64, Interest::Read)?;
-            self.streams.push(Stream { pipe: Some(pipe), to, lines: Lines::new(label), waiting: false });
+            let held = self.patient.then(Vec::new);
+            self.streams.push(Stream { pipe: Some(pipe), to, lines: Lines::new(label), waiting: false, held });
         }
         Ok(())
     }
@@ -91,8 +105,38 @@ impl Output {
                 false
             }
         };
-        self.sinks.push(stream.to, out);
+        match &mut stream.held {
+            Some(held) if held.len() < HELD => held.extend(out),
+            Some(_) => {}
+            None => self.sinks.push(stream.to, out),
+        }
         more
+    }
+
+    /// What was held of the streams of the `place`th writer is output, as is what follows.
+    pub fn release(&mut self, place: usize) {
+        for stream in &mut self.streams[2 * place..2 * place + 2] {
+            if let Some(held) = stream.held.take() {
+                self.sinks.push(stream.to, held);
+            }
+        }
+    }
+
+    /// What was held of the streams of the `place`th writer is no output: takes it.
+    pub fn take_held(&mut self, place: usize) -> String {
+        let mut held = Vec::new();
+        for stream in self.streams[2 * place..2 * place + 2].iter_mut().rev() {
+            stream.lines.finish(stream.held.get_or_insert_default());
+            held.extend(stream.held.replace(Vec::new()).unwrap_or_default());
+        }
+        String::from_utf8_lossy(&held).into_owned()
+    }
+
+    /// Nobody reads this stream of ours: PEs that write to it are told so by the system.
+    pub fn shut(&mut self, to: To) {
+        for stream in self.streams.iter_mut().filter(|stream| stream.to == to) {
+            stream.pipe = None;
+        }
     }
 
     /// Passes on the beginning of a line of PE 0.
@@ -103,9 +147,9 @@ impl Output {
         self.sinks.push(stream.to, out);
     }
 
-    /// Reads everything that a PE that has ended has left in its pipes.
-    pub fn drain(&mut self, pe: u32) {
-        for index in [2 * pe as usize, 2 * pe as usize + 1] {
+    /// Reads everything that the `place`th PE, which has ended, has left in its pipes.
+    pub fn drain(&mut self, place: usize) {
+        for index in [2 * place, 2 * place + 1] {
             // As much as a pipe can hold, and no more: descendants of the PE may still be writing.
             let most = (1 << 20) / BUFFER;
             for _ in 0..most {
@@ -137,10 +181,10 @@ impl Output {
             return None;
         }
         if error == libc::EPIPE {
-            for stream in self.streams.iter_mut().filter(|stream| stream.to == to) {
-                stream.pipe = None;
+            if !self.patient {
+                self.shut(to);
             }
-            return Some(Failure::Closed);
+            return Some(Failure::Closed(to));
         }
         Some(Failure::Error(format!("cannot write {}: {}", to.name(), io::Error::from_raw_os_error(error))))
     }

@@ -15,19 +15,31 @@ pub struct Pe {
     group: bool,
 }
 
-/// All PEs, by number.
-#[derive(Default)]
-pub struct Pes(Vec<Pe>);
+/// The PEs of this host, by number.
+pub struct Pes {
+    first: u32,
+    list: Vec<Pe>,
+}
 
 impl Pes {
+    /// None yet; the first will have this number.
+    pub fn new(first: u32) -> Self {
+        Self { first, list: Vec::new() }
+    }
+
     /// Adds the next PE.
     pub fn add(&mut self, pid: i32) {
-        self.0.push(Pe { pid, ended: None, ended_ns: 0, group: true });
+        self.list.push(Pe { pid, ended: None, ended_ns: 0, group: true });
     }
 
     /// The PE with this number.
     pub fn get(&self, pe: u32) -> &Pe {
-        &self.0[pe as usize]
+        &self.list[self.place(pe)]
+    }
+
+    /// A PE's place among those of this host.
+    pub fn place(&self, pe: u32) -> usize {
+        (pe - self.first) as usize
     }
 
     /// Takes note that a process has ended. Returns the PE that it was, if it was one.
@@ -35,28 +47,28 @@ impl Pes {
     /// Groups whose last member has gone are struck off here, before the system can give their number to others: members
     /// that outlive their PE become our children, and end here too.
     pub fn note_end(&mut self, pid: i32, ended: Ended, now_ns: u64, watchdog: &mut Watchdog) -> Option<u32> {
-        let which = self.0.iter().position(|pe| pe.pid == pid && pe.ended.is_none());
+        let which = self.list.iter().position(|pe| pe.pid == pid && pe.ended.is_none());
         if let Some(pe) = which {
-            self.0[pe].ended = Some(ended);
-            self.0[pe].ended_ns = now_ns;
+            self.list[pe].ended = Some(ended);
+            self.list[pe].ended_ns = now_ns;
         }
-        for pe in self.0.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
+        for pe in self.list.iter_mut().filter(|pe| pe.group && pe.ended.is_some()) {
             if !process::signal_group(pe.pid, 0) {
                 pe.group = false;
                 watchdog.forget(pe.pid);
             }
         }
-        which.map(|pe| pe as u32)
+        which.map(|place| self.first + place as u32)
     }
 
     /// All of them, by number.
     pub fn all(&self) -> &[Pe] {
-        &self.0
+        &self.list
     }
 
     /// Numbers of the PEs that run.
     pub fn running(&self) -> impl Iterator<Item = u32> {
-        (0..).zip(&self.0).filter(|(_, pe)| pe.ended.is_none()).map(|(number, _)| number)
+        (self.first..).zip(&self.list).filter(|(_, pe)| pe.ended.is_none()).map(|(number, _)| number)
     }
 
     /// Whether all PEs have ended.
@@ -66,12 +78,12 @@ impl Pes {
 
     /// Whether a group has members that have outlived their PE, or the PE.
     pub fn groups_remain(&self) -> bool {
-        self.0.iter().any(|pe| pe.group)
+        self.list.iter().any(|pe| pe.group)
     }
 
     /// Sends a signal to everything that belongs to the PEs.
     pub fn signal(&self, signal: i32) {
-        for pe in self.0.iter().filter(|pe| pe.group) {
+        for pe in self.list.iter().filter(|pe| pe.group) {
             process::signal_group(pe.pid, signal);
         }
     }

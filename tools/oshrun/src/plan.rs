@@ -7,7 +7,15 @@ use std::ffi::{OsStr, OsString};
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
-/// The job, ready to be started.
+/// Variables that all PEs share.
+pub struct Environment {
+    /// Names and values; the last of a name counts.
+    pub set: Vec<(OsString, OsString)>,
+    /// Variables that `-x` names and that are not set.
+    pub unset: Vec<OsString>,
+}
+
+/// The PEs of this host, ready to be started.
 pub struct Plan {
     /// The file to run.
     pub file: PathBuf,
@@ -19,13 +27,11 @@ pub struct Plan {
     pub binding: Binding,
     /// Variables that all PEs share.
     pub environment: Vec<(OsString, OsString)>,
-    /// Variables that `-x` names and that are not set.
-    pub unset: Vec<OsString>,
 }
 
-impl Plan {
-    /// The plan for these options, with `file` as the program and `tools` as the tools that were found.
-    pub fn new(options: &Options, file: PathBuf, tools: Option<OsString>) -> Self {
+impl Environment {
+    /// What these options ask for, with `tools` as the tools that were found.
+    pub fn new(options: &Options, tools: Option<OsString>) -> Self {
         let mut environment = Vec::new();
         let mut unset = Vec::new();
         let mut set = |name: &OsStr, value: OsString| environment.push((name.to_os_string(), value));
@@ -54,13 +60,19 @@ impl Plan {
         }
         set(OsStr::new("PELLUCID_NPES"), options.pes.to_string().into());
         set(OsStr::new("PMI_SIZE"), options.pes.to_string().into());
+        Self { set: environment, unset }
+    }
+}
+
+impl Plan {
+    /// The plan for a job on this host alone, with `file` as the program.
+    pub fn new(options: &Options, file: PathBuf, environment: Vec<(OsString, OsString)>) -> Self {
         Self {
             file,
             program: options.program.clone(),
             args: options.args.clone(),
             binding: cpus::bind(options.pes as usize, options.bind),
             environment,
-            unset,
         }
     }
 
@@ -84,12 +96,12 @@ mod tests {
     use crate::options::{Request, parse};
 
     fn environment(args: &[&str]) -> Vec<(String, String)> {
-        let Ok(Request::Run(options)) = parse(args.iter().chain(&["--bind=none", "p"]).map(OsString::from)) else {
+        let Ok(Request::Run(options)) = parse(args.iter().chain(&["p"]).map(OsString::from)) else {
             panic!("{args:?}");
         };
         let text = |text: OsString| text.into_string().unwrap();
         let tools = crate::tools::list(&options).unwrap();
-        Plan::new(&options, "p".into(), tools).environment.into_iter().map(|(n, v)| (text(n), text(v))).collect()
+        Environment::new(&options, tools).set.into_iter().map(|(n, v)| (text(n), text(v))).collect()
     }
 
     #[test]

@@ -1,17 +1,18 @@
 //! The job's profile segment: made before the PEs start, read when one dies and when all have ended.
 #![allow(unsafe_code)]
 
-use crate::options::{Options, Profile as Choice};
 use crate::pes::Pe;
 use crate::results::Kept;
 use crate::sys::process::Ended;
 use pellucid_profile::live::PeNow;
-use pellucid_profile::model::End;
+use pellucid_profile::model::{self, End};
 use pellucid_profile::report::{self, Finished};
-use pellucid_profile::segment::{self, CurrentOp, JobInfo, Requests, Segment};
-use pellucid_profile::snapshot::{Outcome, PeOutcome};
+use pellucid_profile::segment::{self, CurrentOp, JobInfo, Origin, Requests, Segment};
+use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::ops::Range;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,16 +44,29 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A segment for this job.
-    pub fn create(options: &Options) -> io::Result<Self> {
+    /// A segment for these PEs of a job of `npes`. `brief`: nobody will see more than the numbers by routine.
+    pub fn create(pes: Range<u32>, npes: u32, program: &OsStr, args: &[OsString], brief: bool) -> io::Result<Self> {
+        Self::with_origin(pes, npes, program, args, brief, None)
+    }
+
+    /// As [`Self::create`], with the begin of the job as its zero.
+    pub fn with_origin(
+        pes: Range<u32>,
+        npes: u32,
+        program: &OsStr,
+        args: &[OsString],
+        brief: bool,
+        origin: Option<Origin>,
+    ) -> io::Result<Self> {
         let info = JobInfo {
-            program: options.program.to_string_lossy().into_owned(),
-            arguments: options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-            first_pe: 0,
-            local_pes: None,
-            brief: !matches!(options.profile, Choice::Level(_)),
+            program: program.to_string_lossy().into_owned(),
+            arguments: args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+            first_pe: pes.start,
+            local_pes: Some(pes.end - pes.start),
+            brief,
+            origin,
         };
-        let fd = segment::create(options.pes, &info)?;
+        let fd = segment::create(npes, &info)?;
         let segment = Segment::map(fd.as_fd())?;
         // SAFETY: changes a flag of a descriptor that is ours: PEs inherit it.
         unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_SETFD, 0) };
@@ -85,6 +99,11 @@ impl Profile {
         self.fd.as_raw_fd()
     }
 
+    /// The segment's memory.
+    pub fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+
     /// Now, on the time line of the profile.
     pub fn now_ns(&self) -> u64 {
         self.segment.now_ns()
@@ -93,16 +112,12 @@ impl Profile {
     /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it to
     /// the directory as well, where one is given.
     pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&Path>) -> Finished {
-        let outcome = |pe: &Pe| PeOutcome {
-            end: match pe.ended {
-                Some(Ended::Exited(status)) => End::Exited(status),
-                Some(Ended::Killed { signal, .. }) => End::Killed(signal),
-                None => End::Unknown,
-            },
-            ended_ns: pe.ended.map(|_| pe.ended_ns),
-        };
-        let pes = pes.iter().map(outcome).collect();
-        report::finish(&self.segment, &Outcome { exit_status: Some(status), pes }, directory)
+        report::finish(&self.segment, &outcome(status, pes), directory)
+    }
+
+    /// The numbers of this host's PEs, which have ended.
+    pub fn take(&self, pes: &[Pe]) -> Vec<model::Pe> {
+        snapshot::take(&self.segment, &outcome(0, pes)).pes
     }
 
     /// A PE now: `runs` tells whether its process does.
@@ -114,4 +129,18 @@ impl Profile {
     pub fn current(&self, pe: u32) -> Vec<CurrentOp> {
         self.segment.current(pe)
     }
+}
+
+/// How the PEs ended.
+fn outcome(status: i32, pes: &[Pe]) -> Outcome {
+    let one = |pe: &Pe| PeOutcome {
+        end: match pe.ended {
+            Some(Ended::Exited(status)) => End::Exited(status),
+            Some(Ended::Killed { signal, .. }) => End::Killed(signal),
+            None => End::Unknown,
+        },
+        ended_ns: pe.ended.map(|_| pe.ended_ns),
+    };
+    let pes = pes.iter().map(one).collect();
+    Outcome { exit_status: Some(status), pes }
 }

@@ -59,7 +59,8 @@ pub fn locate(program: &OsStr) -> Result<PathBuf, CannotRun> {
     locate_in(program, &path)
 }
 
-fn locate_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, CannotRun> {
+/// As [`locate`], with this `PATH`.
+pub fn locate_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, CannotRun> {
     let name = || program.to_string_lossy().into_owned();
     let not_executable = |reason| CannotRun::NotExecutable { program: name(), reason };
     if program.as_bytes().contains(&b'/') {

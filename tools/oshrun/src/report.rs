@@ -3,6 +3,7 @@
 use crate::signals;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
+use pellucid_profile::live::{PeNow, Waits};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::segment::{CurrentOp, Phase};
 
@@ -14,11 +15,17 @@ pub struct Who {
     pub pes: u32,
     /// Its process.
     pub pid: i32,
+    /// Its host, where there are several.
+    pub host: Option<String>,
 }
 
 impl std::fmt::Display for Who {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "PE {} of {} (pid {})", self.pe, self.pes, self.pid)
+        let Self { pe, pes, pid, host } = self;
+        match host {
+            Some(host) => write!(f, "PE {pe} of {pes} on host {host} (pid {pid})"),
+            None => write!(f, "PE {pe} of {pes} (pid {pid})"),
+        }
     }
 }
 
@@ -113,12 +120,26 @@ pub fn death(who: &Who, ended: Ended, place: &Place) -> String {
     }
 }
 
+/// PEs whose activity is listed one by one.
+const LISTED: usize = 64;
+
+/// Lines below the one that says what they are about.
+pub fn listed(lines: &[String]) -> String {
+    let mut text: String = lines.iter().take(LISTED).map(|line| format!("\n  {line}")).collect();
+    if lines.len() > LISTED {
+        text += &format!("\n  and {} more PEs", lines.len() - LISTED);
+    }
+    text
+}
+
+/// Who waits for whom, as lines that follow others.
+pub fn waits(pes: &[PeNow]) -> String {
+    Waits::find(pes).text().lines().map(|line| format!("\n  {line}")).collect()
+}
+
 /// A PE that ended, with 0 or after finalize, while the others wait for it.
-pub fn lost(who: &Who, place: &Place, seconds: u64) -> String {
-    format!(
-        "{who} ended {}; {seconds} s later others are still inside the library and may wait for it for ever:",
-        place.at_end()
-    )
+pub fn lost(who: &str, place: &str, seconds: u64) -> String {
+    format!("{who} ended {place}; {seconds} s later others are still inside the library and may wait for it for ever:")
 }
 
 #[cfg(test)]
@@ -146,7 +167,9 @@ mod tests {
 
     #[test]
     fn a_death_names_the_pe_the_cause_and_the_routine() {
-        let who = Who { pe: 2, pes: 4, pid: 71 };
+        let who = Who { pe: 2, pes: 4, pid: 71, host: None };
+        let there = Who { host: Some("b".into()), ..Who { pe: 2, pes: 4, pid: 71, host: None } };
+        assert_eq!(there.to_string(), "PE 2 of 4 on host b (pid 71)");
         let inside = place(PeState::Initialized, vec![current(Phase::Inside)]);
         assert_eq!(
             death(&who, Ended::Killed { signal: 11, core: false }, &inside),

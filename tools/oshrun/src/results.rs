@@ -3,9 +3,7 @@
 //! Nothing here changes the result of the job: what cannot be written is said once.
 
 use crate::options::Options;
-use crate::pes::Pe;
-use crate::plan::Plan;
-use crate::profile::Profile;
+use pellucid_profile::report::Finished;
 use pellucid_profile::trace::keep;
 use std::ffi::OsString;
 use std::fs;
@@ -18,9 +16,9 @@ use std::sync::{Mutex, PoisonError};
 const TRIES: u32 = 100_000;
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
-pub fn show(kept: &Kept, profile: &Profile, status: i32, pes: &[Pe]) {
+pub fn show(kept: &Kept, finish: impl FnOnce(Option<&Path>) -> Finished) {
     let (wanted, directory) = (&kept.wanted, kept.directory());
-    let finished = profile.finish(status, pes, directory.as_deref().ok());
+    let finished = finish(directory.as_deref().ok());
     let kept = match (&directory, finished.write_error) {
         (Ok(directory), None) => format!("profile kept, to see it again: oshprof report {}", directory.display()),
         (Ok(_), Some((path, error))) => format!("the profile is not kept: cannot write {}: {error}", path.display()),
@@ -31,8 +29,9 @@ pub fn show(kept: &Kept, profile: &Profile, status: i32, pes: &[Pe]) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Makes the directory of the trace and has the PEs write there. `None`, and said: it cannot be made; the job runs without.
-pub fn prepare_trace(options: &Options, wanted: &Path, plan: &mut Plan) -> Option<PathBuf> {
+/// Makes the directory of the trace: gives where it is, and what messages call it. `None`, and said: it cannot be made; the
+/// job runs without.
+pub fn prepare_trace(options: &Options, wanted: &Path) -> Option<(PathBuf, PathBuf)> {
     let wanted = if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.to_owned() };
     let made = make(&wanted).and_then(|directory| {
         // What cannot be written to is known now, not from each PE.
@@ -42,10 +41,7 @@ pub fn prepare_trace(options: &Options, wanted: &Path, plan: &mut Plan) -> Optio
         Ok((std::path::absolute(&directory)?, directory))
     });
     match made {
-        Ok((absolute, directory)) => {
-            plan.environment.push(("SHMEM_TRACE".into(), absolute.into()));
-            Some(directory)
-        }
+        Ok(found) => Some(found),
         Err(error) => {
             eprintln!("oshrun: no trace: cannot write to {}: {error}; the job runs without", wanted.display());
             None

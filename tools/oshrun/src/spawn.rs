@@ -1,13 +1,15 @@
-//! Starting one PE.
+//! Starting one PE, or whatever else the launcher starts.
 #![allow(unsafe_code)]
 
 use crate::plan::{Plan, rank_variables};
+use crate::sys::cpu::CpuSet;
+use crate::sys::file;
 use crate::sys::limit::{self, Limit};
 use crate::sys::process;
 use crate::sys::signal::Set;
 use crate::watchdog;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
@@ -34,23 +36,44 @@ pub struct Started {
 }
 
 impl Launch<'_> {
-    /// Starts one PE.
-    pub fn start(&self, pe: u32, input: Stdio) -> io::Result<Started> {
-        let (out, out_writer) = io::pipe()?;
-        let (err, err_writer) = io::pipe()?;
+    /// Starts one PE, the `place`th of this host. `wireup`: its end of the way to other hosts.
+    pub fn start(&self, pe: u32, place: usize, input: Stdio, wireup: Option<OwnedFd>) -> io::Result<Started> {
         let mut command = Command::new(&self.plan.file);
         command
             .arg0(&self.plan.program)
             .args(&self.plan.args)
             .envs(self.plan.environment.iter().map(|(name, value)| (name, value)))
-            .envs(rank_variables(pe))
-            .stdin(input)
-            .stdout(out_writer)
-            .stderr(err_writer)
-            .process_group(0);
-        let (watchdog, limit, mask) = (self.watchdog, self.limit, self.mask);
-        let sets = &self.plan.binding.sets;
-        let cpus = sets.get(pe as usize).cloned();
+            .envs(rank_variables(pe));
+        if let Some(wireup) = &wireup {
+            command.env("PELLUCID_WIREUP_FD", wireup.as_raw_fd().to_string());
+        }
+        let cpus = self.plan.binding.sets.get(place).cloned();
+        Start { watchdog: self.watchdog, limit: self.limit, mask: self.mask, cpus, keep: wireup }.start(command, input)
+    }
+}
+
+/// How a process is started that the launcher looks after: a PE, or what reaches another host.
+pub struct Start {
+    /// Where it announces its process group.
+    pub watchdog: RawFd,
+    /// Its limit of open files.
+    pub limit: Limit,
+    /// Its signal mask.
+    pub mask: Set,
+    /// The CPUs that it may use; `None`: all of ours.
+    pub cpus: Option<CpuSet>,
+    /// A descriptor that it inherits.
+    pub keep: Option<OwnedFd>,
+}
+
+impl Start {
+    /// Starts it in a process group of its own.
+    pub fn start(self, mut command: Command, input: Stdio) -> io::Result<Started> {
+        let (out, out_writer) = io::pipe()?;
+        let (err, err_writer) = io::pipe()?;
+        command.stdin(input).stdout(out_writer).stderr(err_writer).process_group(0);
+        let Self { watchdog, limit, mask, cpus, keep } = self;
+        let kept = keep.as_ref().map(AsRawFd::as_raw_fd);
         let launcher = process::id();
         // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not allocate.
         unsafe {
@@ -62,12 +85,14 @@ impl Launch<'_> {
                 if let Some(cpus) = &cpus {
                     cpus.confine();
                 }
+                kept.iter().for_each(|fd| file::inherit(*fd));
                 limit::set_open_files(limit);
                 mask.mask();
                 Ok(())
             });
         }
         let child = command.spawn()?;
+        drop(keep);
         Ok(Started { pid: child.id() as i32, out, err })
     }
 }

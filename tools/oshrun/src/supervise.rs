@@ -1,7 +1,9 @@
 //! The loop that runs while the job does: output, input, signals, ends of PEs, deadlines.
 
 mod closing;
+mod farewell;
 mod judge;
+pub mod remote;
 
 use crate::ending::{Ending, Step};
 use crate::input::{Next, Relay};
@@ -9,12 +11,14 @@ use crate::output::{Failure, Output};
 use crate::pes::Pes;
 use crate::profile::Profile;
 use crate::signals::{self, Meaning};
+use crate::sink::To;
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::process::{self, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
 use judge::LOST_AFTER;
 use pellucid_core::bootstrap::job::Job;
+use remote::Remote;
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -25,6 +29,12 @@ const TERMINAL: u64 = 2;
 const RELAY: u64 = 3;
 /// The first token of the PEs' streams.
 pub const STREAMS: u64 = 4;
+/// The connection to the root of a job on several hosts.
+pub const LINK: u64 = 1 << 40;
+/// A snapshot is there to be sent to it.
+pub const SNAPSHOT: u64 = LINK + 1;
+/// The first token of the PEs' ways to other hosts.
+pub const WIREUPS: u64 = 1 << 41;
 
 /// How often requests of PEs are looked for.
 const LOOK: Duration = Duration::from_millis(250);
@@ -51,6 +61,8 @@ pub struct Supervisor {
     pub timeout: Option<(Duration, Instant)>,
     /// What the loop finds out.
     pub verdict: Verdict,
+    /// Where there are other hosts: what this one has to do with them.
+    pub remote: Option<Remote>,
 }
 
 /// How the job stands.
@@ -64,12 +76,22 @@ pub struct Verdict {
     asked: Option<Instant>,
     /// A signal to us asked for the end.
     interrupted: bool,
-    /// A PE that left, and when: the others are expected to leave too.
-    lost: Option<(u32, Instant)>,
+    /// A PE that left: the others are expected to leave too.
+    lost: Option<Lost>,
     /// Our standard output was closed by its reader.
     closed: bool,
     /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
     prompt: Option<Instant>,
+}
+
+/// A PE that left with status 0, or after it had left the library.
+pub struct Lost {
+    /// As messages name it.
+    pub who: String,
+    /// Where it was.
+    pub place: String,
+    /// Since when the others may be waiting for it.
+    pub since: Instant,
 }
 
 impl Supervisor {
@@ -78,8 +100,7 @@ impl Supervisor {
         self.epoll.add(&self.signals, SIGNALS, Interest::Read)?;
         self.epoll.add(self.output.wake(), WAKE, Interest::Read)?;
         if let Some((status, message)) = refused {
-            self.output.say(&message);
-            self.end(status);
+            self.conclude(Some(message), status);
         }
         self.watch_input();
         self.reap(&mut watchdog);
@@ -99,6 +120,7 @@ impl Supervisor {
         watchdog.stop();
         self.end_orphans()?;
         self.flush()?;
+        self.farewell()?;
         Ok(self.verdict.status.unwrap_or(0))
     }
 
@@ -117,9 +139,19 @@ impl Supervisor {
                 }
                 self.watch_input();
             }
+            other => self.stream_ready(other),
+        }
+    }
+
+    /// What comes from PEs and from the root.
+    fn stream_ready(&mut self, token: u64) {
+        match token {
+            LINK | SNAPSHOT => self.link_ready(token),
+            WIREUPS.. => self.wireup_ready((token - WIREUPS) as usize),
             stream => {
                 self.output.ready(stream, &self.epoll);
-                if stream == STREAMS && self.relay.is_some() {
+                let typed = self.relay.is_some() || self.remote.as_ref().is_some_and(|remote| remote.prompt);
+                if stream == STREAMS && typed {
                     self.verdict.prompt = Some(Instant::now() + PROMPT_AFTER);
                 }
             }
@@ -159,8 +191,8 @@ impl Supervisor {
                 if let Some((_, deadline)) = &mut self.timeout {
                     *deadline += paused;
                 }
-                if let Some((_, since)) = &mut self.verdict.lost {
-                    *since += paused;
+                if let Some(lost) = &mut self.verdict.lost {
+                    lost.since += paused;
                 }
             }
             Meaning::Resume => self.watch_input(),
@@ -176,7 +208,7 @@ impl Supervisor {
             }
             let now = self.profile.as_ref().map_or(0, Profile::now_ns);
             if let Some(pe) = self.pes.note_end(pid, ended, now, watchdog) {
-                self.output.drain(pe);
+                self.output.drain(self.pes.place(pe));
                 self.judge(pe, ended);
             }
         }
@@ -185,6 +217,7 @@ impl Supervisor {
     /// Does what is due. False: nothing more can be done.
     fn keep_time(&mut self) -> bool {
         let now = Instant::now();
+        self.keep_link(now);
         if self.verdict.ending.is_none()
             && let Some((limit, deadline)) = self.timeout
             && now >= deadline
@@ -209,7 +242,7 @@ impl Supervisor {
             }
             Some(Step::GiveUp) => {
                 let left: Vec<String> = self.pes.running().map(|pe| self.who(pe).to_string()).collect();
-                self.output.say(&format!("cannot be ended, not even by SIGKILL: {}", left.join(", ")));
+                self.say(&format!("cannot be ended, not even by SIGKILL: {}", left.join(", ")));
                 false
             }
             None => true,
@@ -220,7 +253,9 @@ impl Supervisor {
         let verdict = &self.verdict;
         let times = match &verdict.ending {
             Some(ending) => [Some(ending.next()), None],
-            None => [self.timeout.map(|(_, deadline)| deadline), verdict.lost.map(|(_, since)| since + LOST_AFTER)],
+            None => {
+                [self.timeout.map(|(_, deadline)| deadline), verdict.lost.as_ref().map(|lost| lost.since + LOST_AFTER)]
+            }
         };
         let next = times.into_iter().chain([verdict.prompt]).flatten().min();
         let now = Instant::now();
@@ -231,9 +266,9 @@ impl Supervisor {
     fn resume_output(&mut self) {
         for failure in self.output.resume(&self.epoll) {
             match failure {
-                Failure::Closed => self.verdict.closed = true,
+                Failure::Closed(To::Out | To::Err) => self.verdict.closed = true,
                 Failure::Error(text) => {
-                    self.output.say(&text);
+                    self.say(&text);
                     self.verdict.status.get_or_insert(1);
                 }
             }

@@ -6,8 +6,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// More PEs than this on one host are a typing error.
-const MOST_PES: u32 = 1 << 16;
+/// More PEs than this are a typing error.
+const MOST_PES: u32 = 1 << 20;
 /// The highest profile level that can be asked for at start.
 const HIGHEST_LEVEL: i32 = 9;
 
@@ -91,7 +91,14 @@ pub fn tool(value: &OsStr) -> Result<PathBuf, String> {
     }
 }
 
-fn text(value: &OsStr) -> Result<&str, String> {
+/// `--launch-agent`: words separated by spaces.
+pub fn words(value: &OsStr) -> Result<Vec<String>, String> {
+    let words: Vec<String> = text(value)?.split_whitespace().map(String::from).collect();
+    if words.is_empty() { Err("expected a command".into()) } else { Ok(words) }
+}
+
+/// A value that is to be valid text.
+pub fn text(value: &OsStr) -> Result<&str, String> {
     value.to_str().ok_or_else(|| "not valid text".to_string())
 }
 

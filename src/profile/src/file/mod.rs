@@ -29,12 +29,14 @@ mod detail;
 mod directory;
 mod encode;
 mod error;
+mod part;
 
 #[cfg(test)]
 mod tests;
 
 pub use directory::{Loaded, read, read_with, write};
 pub use error::ReadError;
+pub use part::{decode_pe, encode_pe};
 
 /// First eight bytes of a PE file.
 const MAGIC: [u8; 8] = *b"PELLPEPF";

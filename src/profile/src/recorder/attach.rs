@@ -67,7 +67,8 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
 pub fn shared_segment(pes: Range<u32>, npes: u32) -> io::Result<OwnedFd> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let (program, arguments) = (words.next().unwrap_or_default(), words.collect());
-    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes: Some(pes.len() as u32), brief: true })
+    let local_pes = Some(pes.len() as u32);
+    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief: true, origin: None })
 }
 
 /// Records into a segment of this process's own: for a PE that runs without a launcher. The descriptor of the segment

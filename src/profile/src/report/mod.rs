@@ -118,6 +118,13 @@ pub fn snapshot(segment: &Segment, dir: &Path) -> Option<(PathBuf, io::Error)> {
     file::write(&snapshot::take(segment, &Outcome::default()), dir).err()
 }
 
+/// As [`finish`], for a profile that was put together from several hosts.
+pub fn finish_merged(profile: Profile, dir: Option<&Path>) -> Finished {
+    let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
+    let table = text(&profile, &Options::default(), &NoSymbols);
+    Finished { profile, table, write_error }
+}
+
 /// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the report.
 pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&Path>) -> Finished {
     let profile = snapshot::take(segment, outcome);

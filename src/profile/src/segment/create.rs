@@ -23,6 +23,19 @@ pub struct JobInfo {
     pub local_pes: Option<u32>,
     /// Short calls are counted by operation only, not by call site and peer: nobody will see more of the profile.
     pub brief: bool,
+    /// Begin of the job, where it is not now and here.
+    pub origin: Option<Origin>,
+}
+
+/// The begin of a job that was started on another host: all hosts of a job count from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The moment on this host's counter ([`Scale::now`]), in nanoseconds.
+    pub counter_ns: u64,
+    /// The same moment in nanoseconds since 1970, by the clock of the host where the job was started.
+    pub realtime_ns: u64,
+    /// Process that started the job.
+    pub launcher_pid: u32,
 }
 
 /// Creates the segment of a job of `npes` PEs: sparse shared memory without a name, gone with its last user.
@@ -58,9 +71,12 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.clock_source.store(scale.source as u32, Relaxed);
     header.clock_mult.store(scale.mult, Relaxed);
     header.clock_overhead.store(scale.overhead, Relaxed);
-    header.start_ticks.store(scale.now(), Relaxed);
-    header.start_realtime.store(realtime_ns(), Relaxed);
-    header.launcher_pid.store(std::process::id(), Relaxed);
+    let here = || (scale.now(), realtime_ns(), std::process::id());
+    let there = |origin: Origin| (scale.ticks(origin.counter_ns), origin.realtime_ns, origin.launcher_pid);
+    let (ticks, realtime, launcher) = job.origin.map_or_else(here, there);
+    header.start_ticks.store(ticks, Relaxed);
+    header.start_realtime.store(realtime, Relaxed);
+    header.launcher_pid.store(launcher, Relaxed);
     header.brief.store(u32::from(job.brief), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);

@@ -9,7 +9,7 @@ mod map;
 mod mapping;
 mod serve;
 
-pub use create::{JobInfo, create, create_with};
+pub use create::{JobInfo, Origin, create, create_with};
 pub use current::{CurrentOp, Phase};
 pub use map::Segment;
 pub use serve::Requests;

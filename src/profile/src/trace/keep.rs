@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::format::{CHUNK_BYTES, ChunkHead, HEAD_BYTES};
+use super::format::{CHUNK_BYTES, ChunkHead, HEAD_BYTES, Head};
 use super::read::{Trace, TraceFile};
 use crate::file::ReadError;
 
@@ -17,6 +17,19 @@ pub struct Summary {
     pub events: u64,
     /// Events that are not: overwritten, or without room.
     pub dropped: u64,
+}
+
+/// Tells the files of a trace how far this host's clock had gone from the job's when it stood at `counter_ns`: by
+/// `offset_ns`, which is to be added.
+pub fn align(dir: &Path, counter_ns: u64, offset_ns: i64) -> io::Result<()> {
+    for path in super::read::paths(dir)? {
+        let open = OpenOptions::new().read(true).write(true).open(&path)?;
+        let mult = word(&open, offset_of!(Head, clock_mult) as u64)?.max(1);
+        let ticks = u64::try_from((u128::from(counter_ns) << 32) / u128::from(mult)).unwrap_or(u64::MAX);
+        open.write_all_at(&offset_ns.to_le_bytes(), offset_of!(Head, offset_ns) as u64 + 8)?;
+        open.write_all_at(&ticks.to_le_bytes(), offset_of!(Head, offset_ticks) as u64 + 8)?;
+    }
+    Ok(())
 }
 
 /// Gives back the room that was reserved and not used, and counts what is there.

@@ -28,12 +28,13 @@ impl Supervisor {
             }
             // Their own orphans become ours one by one, each end of one is a signal: then look again, with the same signal.
             let until = ending.next().saturating_duration_since(Instant::now());
-            for token in self.epoll.wait(Some(until))? {
+            let until = self.at_most(Some(until));
+            for token in self.epoll.wait(until)? {
                 match token {
                     SIGNALS => while self.signals.next().is_some() {},
                     WAKE => self.resume_output(),
                     TERMINAL | RELAY => self.relay = None,
-                    stream => self.output.ready(stream, &self.epoll),
+                    other => self.stream_ready(other),
                 }
             }
         }
@@ -64,6 +65,8 @@ impl Supervisor {
                 (true, Some(since)) => Some((since + LAST_WRITE).saturating_duration_since(now)),
                 (true, None) => None,
             };
+            self.keep_link(now);
+            let wait = self.at_most(wait);
             for token in self.epoll.wait(wait)? {
                 match token {
                     SIGNALS => {
@@ -76,7 +79,7 @@ impl Supervisor {
                     }
                     WAKE => self.resume_output(),
                     TERMINAL | RELAY => {}
-                    stream => self.output.ready(stream, &self.epoll),
+                    other => self.stream_ready(other),
                 }
             }
         }

@@ -1,19 +1,18 @@
 //! What the end of a PE, or the lack of it, means for the job.
 
-use super::Supervisor;
+use super::{Lost, Supervisor};
 use crate::ending::Ending;
+use crate::profile::Profile;
 use crate::report::{self, Place, Who};
 use crate::signals;
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_profile::live::{PeNow, Waits};
+use pellucid_profile::live::PeNow;
 use pellucid_profile::segment::Phase;
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
 pub(super) const LOST_AFTER: Duration = Duration::from_secs(5);
-/// PEs whose activity is listed one by one.
-const LISTED: usize = 64;
 /// How long a PE that has asked for the end of the job may take for its own.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -28,25 +27,19 @@ impl Supervisor {
         }
         let place = self.place(pe);
         let status = match ended {
-            Ended::Exited(0) => {
-                self.verdict.lost.get_or_insert((pe, Instant::now()));
-                return;
-            }
+            Ended::Exited(0) => return self.left(pe, &place),
             Ended::Exited(status) => status,
             Ended::Killed { signal, .. } => 128 + signal,
         };
         let expected =
             (self.verdict.interrupted && !is_crash(ended)) || (self.verdict.closed && status == 128 + libc::SIGPIPE);
-        if !expected && place.state != PeState::Failed {
-            let text = report::death(&self.who(pe), ended, &place);
-            self.output.say(&text);
-        }
+        let said = !expected && place.state != PeState::Failed;
+        let text = said.then(|| report::death(&self.who(pe), ended, &place));
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
-            self.verdict.status.get_or_insert(status);
-            self.verdict.lost.get_or_insert((pe, Instant::now()));
+            self.late(pe, &place, status, text);
         } else {
-            self.end(status);
+            self.conclude(text, status);
         }
     }
 
@@ -56,7 +49,7 @@ impl Supervisor {
         let Some(request) = self.job.exit_request() else { return false };
         let since = *self.verdict.asked.get_or_insert(now);
         if ended.is_some_and(|pe| i64::from(pe) == i64::from(request.pe)) || now >= since + LAST_WORDS {
-            self.end(request.status);
+            self.conclude(None, request.status);
         }
         true
     }
@@ -70,10 +63,23 @@ impl Supervisor {
     /// A PE that left is an error where others are inside the library and do not leave: `shmem_finalize` is collective, so
     /// that they would have left by now, had it called that with them.
     pub(super) fn check_lost(&mut self, now: Instant) {
-        let Some((pe, since)) = self.verdict.lost else { return };
-        if self.verdict.ending.is_some() || now < since + LOST_AFTER {
+        let Some(lost) = &self.verdict.lost else { return };
+        if self.verdict.ending.is_some() || now < lost.since + LOST_AFTER {
             return;
         }
+        let text = report::lost(&lost.who, &lost.place, LOST_AFTER.as_secs());
+        let waiting = self.inside();
+        if waiting.is_empty() {
+            self.verdict.lost.iter_mut().for_each(|lost| lost.since = now);
+            return;
+        }
+        let text = text + &self.activities(&waiting) + &self.waits();
+        self.output.say(&text);
+        self.end(1);
+    }
+
+    /// The PEs that are inside the library and could leave it.
+    pub(super) fn inside(&self) -> Vec<u32> {
         let inside = |other: &u32| {
             let slot = self.job.pe(*other);
             let inside = match slot.state() {
@@ -84,16 +90,13 @@ impl Supervisor {
             };
             inside && !process::is_held(slot.pid())
         };
-        let waiting: Vec<u32> = self.pes.running().filter(inside).collect();
-        if waiting.is_empty() {
-            self.verdict.lost = Some((pe, now));
-            return;
-        }
-        let text = report::lost(&self.who(pe), &self.place(pe), LOST_AFTER.as_secs())
-            + &self.activities(&waiting)
-            + &self.waits();
-        self.output.say(&text);
-        self.end(1);
+        self.pes.running().filter(inside).collect()
+    }
+
+    /// A PE has left with status 0.
+    pub(super) fn note_left(&mut self, pe: u32, place: &Place) {
+        let (who, place) = (self.who(pe).to_string(), place.at_end());
+        self.verdict.lost.get_or_insert(Lost { who, place, since: Instant::now() });
     }
 
     /// Whether a PE is in `shmem_init`.
@@ -112,32 +115,34 @@ impl Supervisor {
     pub(super) fn report_now(&mut self, signal: i32) {
         let running: Vec<u32> = self.pes.running().collect();
         let text = format!("{}: the PEs now:", signals::describe(signal));
-        self.output.say(&(text + &self.activities(&running) + &self.waits()));
+        self.say(&(text + &self.activities(&running) + &self.waits()));
     }
 
     /// Who waits for whom, as lines that follow others.
     fn waits(&self) -> String {
         let Some(profile) = &self.profile else { return String::new() };
+        report::waits(&self.look(profile))
+    }
+
+    /// What the PEs of this host do.
+    pub(super) fn look(&self, profile: &Profile) -> Vec<PeNow> {
         let running: Vec<u32> = self.pes.running().collect();
-        let all: Vec<PeNow> =
-            (0..self.job.npes()).map(|pe| profile.look(pe, running.binary_search(&pe).is_ok())).collect();
-        Waits::find(&all).text().lines().map(|line| format!("\n  {line}")).collect()
+        self.job.pes().map(|pe| profile.look(pe, running.binary_search(&pe).is_ok())).collect()
     }
 
     /// A line for each of these PEs: what it is doing.
     fn activities(&self, pes: &[u32]) -> String {
-        let mut text = String::new();
-        for pe in pes.iter().take(LISTED) {
-            text += &format!("\n  {}: {}", self.who(*pe), self.place(*pe).now());
-        }
-        if pes.len() > LISTED {
-            text += &format!("\n  and {} more PEs", pes.len() - LISTED);
-        }
-        text
+        report::listed(&self.activity_lines(pes))
+    }
+
+    /// A line for each of these PEs.
+    pub(super) fn activity_lines(&self, pes: &[u32]) -> Vec<String> {
+        pes.iter().map(|pe| format!("{}: {}", self.who(*pe), self.place(*pe).now())).collect()
     }
 
     pub(super) fn who(&self, pe: u32) -> Who {
-        Who { pe, pes: self.job.npes(), pid: self.pes.get(pe).pid }
+        let host = self.remote.as_ref().map(|remote| remote.host.clone());
+        Who { pe, pes: self.job.npes(), pid: self.pes.get(pe).pid, host }
     }
 
     fn place(&self, pe: u32) -> Place {

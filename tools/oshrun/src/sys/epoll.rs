@@ -12,6 +12,8 @@ pub enum Interest {
     Read,
     /// Room.
     Write,
+    /// Either.
+    Both,
     /// For now only that the other end is gone.
     Nothing,
 }
@@ -51,6 +53,7 @@ impl Epoll {
         let events = match interest {
             Interest::Read => libc::EPOLLIN,
             Interest::Write => libc::EPOLLOUT,
+            Interest::Both => libc::EPOLLIN | libc::EPOLLOUT,
             Interest::Nothing => 0,
         };
         let mut event = libc::epoll_event { events: events as u32, u64: token };

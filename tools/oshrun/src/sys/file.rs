@@ -24,6 +24,12 @@ pub fn set_nonblocking(fd: &impl AsRawFd) -> io::Result<()> {
     if rc < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
+/// Has programs that this process becomes inherit a descriptor. Async-signal-safe.
+pub fn inherit(fd: RawFd) {
+    // SAFETY: changes a flag of a descriptor.
+    unsafe { libc::fcntl(fd, libc::F_SETFD, 0) };
+}
+
 /// A counter to wake an epoll with.
 pub fn eventfd() -> io::Result<OwnedFd> {
     // SAFETY: no pointers; the descriptor returned is new and ours.

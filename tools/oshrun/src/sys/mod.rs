@@ -4,5 +4,6 @@ pub mod cpu;
 pub mod epoll;
 pub mod file;
 pub mod limit;
+pub mod net;
 pub mod process;
 pub mod signal;

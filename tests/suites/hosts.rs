@@ -1,0 +1,293 @@
+//! `oshrun --hosts`: jobs on several hosts, which are network namespaces, as far as they go well. How they end before their
+//! time is in `hosts_endings.rs`.
+
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::hosts::{Hosts, write_script};
+use harness::run::Job;
+use harness::{system, tree};
+
+fn plain() -> PathBuf {
+    Build::program("hosts/plain.c").build()
+}
+
+/// An agent that runs everything here: what is left of HOST is its name.
+fn here(name: &str) -> PathBuf {
+    let agent = tree::scratch("hosts").join(format!("{name}-{}.sh", std::process::id()));
+    write_script(&agent, "#!/bin/sh\nshift\nexec \"$@\"\n");
+    agent
+}
+
+fn sorted(text: &str) -> Vec<&str> {
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort();
+    lines
+}
+
+#[test]
+fn every_pe_runs_once_on_its_host() {
+    for (hosts, pes) in [(2, 1), (2, 4), (3, 2), (4, 1), (4, 3)] {
+        let Some(net) = Hosts::new(hosts) else { return };
+        let outcome = net.oshrun(pes).arg(plain()).arg("where").limit(30).run().expect_code(0);
+        let npes = hosts * pes;
+        let mut expected: Vec<String> =
+            (0..npes).map(|pe| format!("PE {pe} of {npes} on {}", net.names()[pe / pes])).collect();
+        expected.sort();
+        assert_eq!(sorted(&outcome.stdout), expected);
+        assert_eq!(outcome.stderr, "");
+    }
+}
+
+#[test]
+fn hosts_are_filled_as_asked() {
+    let agent = here("filled");
+    let agent = agent.to_str().expect("text");
+    let file = tree::scratch("hosts").join("hostfile");
+    std::fs::write(&file, "# two hosts\nx slots=2\ny:1\n").expect("written");
+    let file = file.to_str().expect("text");
+    for (options, pes) in [
+        (&["--hosts", "x,y"][..], 2),
+        (&["--hosts", "x:3,y"], 4),
+        (&["-n", "5", "--hosts", "x,y"], 5),
+        (&["--ppn", "2", "--hosts", "x,y,z"], 6),
+        (&["-n", "3", "--ppn", "2", "--hosts", "x,y"], 3),
+        (&["--hostfile", file], 3),
+        (&["-n", "2", "--hostfile", file], 2),
+    ] {
+        let job = Job::new(tree::tool("oshrun")).args(options).args(["--launch-agent", agent]);
+        let outcome = job.arg(plain()).arg("where").run().expect_code(0);
+        assert_eq!(outcome.stdout.lines().count(), pes, "{}", outcome.describe());
+    }
+    for (options, words) in [
+        (&["-n", "4", "--hostfile", file][..], "there are slots for 3"),
+        (&["--hosts", "x:0"], "expected a number of PEs above 0"),
+        (&["--hosts", ""], "expected the name of a host"),
+        (&["--hosts", "-x"], "is no name of a host"),
+        (&["--hosts", "x", "--hostfile", file], "--hosts and --hostfile exclude each other"),
+        (&["--hostfile", "/no/such/file"], "No such file"),
+        (&["--launch-agent", " ", "--hosts", "x"], "expected a command"),
+    ] {
+        let outcome = Job::new(tree::tool("oshrun")).args(options).arg("true").run().expect_code(2);
+        outcome.expect_text(&[words]);
+    }
+    // The only host is this one: nothing is needed to reach it.
+    let job = Job::new(tree::tool("oshrun")).args(["--hosts", "localhost:3", "--launch-agent", "/no/such/agent"]);
+    assert_eq!(job.arg(plain()).arg("where").run().expect_code(0).stdout.lines().count(), 3);
+}
+
+#[test]
+fn info_says_what_would_be_done() {
+    let job = Job::new(tree::tool("oshrun")).args(["--hosts", "x:2,y:3", "--launch-agent", "reach -v", "--info"]);
+    let outcome = job.run().expect_code(0);
+    outcome.expect_text(&["oshrun", "PEs: 5 on 2 hosts", "host y: PEs 2 to 4, started by: reach -v y /"]);
+    let outcome = Job::oshrun(3).arg("--info").run().expect_code(0);
+    outcome.expect_text(&["PEs: 3, all on this host"]);
+}
+
+#[test]
+fn arguments_and_variables_arrive() {
+    let Some(net) = Hosts::new(2) else { return };
+    let job = net.oshrun(1).arg("-n").arg("1").arg(plain());
+    let outcome = job.args(["arguments", "a b", "", "-n", "*", "'\"$x", "ü\n"]).run().expect_code(0);
+    assert_eq!(outcome.stdout, "[a b][][-n][*]['\"$x][ü\n]");
+    // An agent that leaves nothing of the environment, as ssh does.
+    let agent = tree::scratch("hosts").join(format!("bare-{}.sh", std::process::id()));
+    let through = net.agent().display();
+    write_script(
+        &agent,
+        &format!("#!/bin/sh\ncd /\nexec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin {through} \"$@\"\n"),
+    );
+    let folder = tree::fresh("hosts-folder");
+    let job = net.on("a", tree::tool("oshrun")).arg("--launch-agent").arg(&agent).args(["--hosts", &net.list(2)]);
+    let job = job.args(["-x", "FLAVOUR=sour cherry", "--heap", "3m"]).arg(plain()).arg("variables");
+    let job = job.env("FI_PROVIDER", "tcp").env("HOME", "/root").env("SHMEM_SYMMETRIC_SIZE", "5m");
+    let outcome = job.directory(&folder).run().expect_code(0);
+    let expected = format!("{} sour cherry 3m tcp no HOME", folder.display());
+    assert_eq!(outcome.stdout.lines().collect::<Vec<_>>(), [expected.as_str(); 4]);
+}
+
+#[test]
+fn output_and_input_are_passed_on() {
+    let Some(net) = Hosts::new(3) else { return };
+    let outcome = net.oshrun(1).arg("--label").args(["sh", "-c", "echo out; echo err >&2"]).run().expect_code(0);
+    assert_eq!(sorted(&outcome.stdout), ["[0] out", "[1] out", "[2] out"]);
+    assert_eq!(sorted(&outcome.stderr), ["[0] err", "[1] err", "[2] err"]);
+    let outcome = net.oshrun(1).arg(plain()).arg("lines").run().expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 60_000);
+    for pe in 0..3 {
+        // In order for each PE.
+        let prefix = format!("PE {pe} line ");
+        let lines = outcome
+            .stdout
+            .lines()
+            .filter_map(|line| line.strip_prefix(&prefix)?.split(' ').next()?.parse::<u32>().ok());
+        assert!(lines.eq(0..20_000), "the lines of PE {pe}");
+    }
+    // PE 0 is on another host than oshrun.
+    let input: String = (0..50_000).map(|line| format!("line {line}\n")).collect();
+    let bytes = input.len();
+    let job = net.oshrun_with(&["--hosts", "c:2,b"]).arg(plain()).arg("input").input(input);
+    let expected = [
+        format!("PE 0 read 50000 lines, {bytes} bytes"),
+        "PE 1 read 0 lines, 0 bytes".to_string(),
+        "PE 2 read 0 lines, 0 bytes".to_string(),
+    ];
+    assert_eq!(sorted(&job.run().expect_code(0).stdout), expected);
+}
+
+#[test]
+fn output_that_nobody_reads_ends_the_job() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("hosts/plain.c").named("plain-unread").build();
+    let (agent, oshrun) = (net.agent().display(), tree::tool("oshrun"));
+    let line = format!(
+        "{} --launch-agent {agent} --hosts {} {} for-ever | head -n 3; echo over",
+        oshrun.display(),
+        net.list(2),
+        binary.display()
+    );
+    let outcome = net.on("a", "sh").args(["-c", &line]).limit(20).run().expect_code(0);
+    assert_eq!((outcome.stdout.lines().count(), outcome.stderr.as_str()), (4, ""), "{}", outcome.describe());
+    let left = system::wait_for_no_process(&binary, std::time::Duration::from_secs(5));
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn many_hosts_start_together() {
+    let hosts: Vec<String> = (0..40).map(|host| format!("h{host}")).collect();
+    let job = Job::new(tree::tool("oshrun")).args(["--hosts", &hosts.join(",")]).arg("--launch-agent");
+    let outcome = job.arg(here("many")).arg(plain()).arg("where").limit(60).run().expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 40);
+}
+
+/// Run by `oshrun` as a PE, from the next test.
+#[test]
+fn a_pe_of_the_next_test() {
+    use pellucid_core::bootstrap;
+    if std::env::var_os("PELLUCID_WIREUP_FD").is_none() {
+        return;
+    }
+    let launch = bootstrap::find(|_, _| None, |_| ()).expect("a job");
+    let wireup = launch.wireup.expect("other hosts");
+    let (me, npes) = (wireup.pe(), wireup.npes());
+    for round in 0..3 {
+        wireup.publish("fabric", format!("PE {me} in round {round}").as_bytes()).expect("published");
+        wireup.fence().expect("a fence");
+        // In another order on every PE; the first round is for all, the others are asked for each anew.
+        for pe in (0..npes).map(|pe| (pe + me) % npes) {
+            let card = wireup.card(pe, "fabric").expect("a card");
+            let text = String::from_utf8(card).expect("text");
+            let number: u32 = text.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
+            assert!(text.starts_with(&format!("PE {pe} in round ")) && number <= round, "{text}");
+        }
+        wireup.fence().expect("a fence");
+    }
+    assert!(wireup.card((me + 1) % npes, "other").is_err());
+    println!("\nPE {me} of {npes}, {:?} here, hosts begin with {:?}", wireup.local(), wireup.hosts());
+}
+
+#[test]
+fn pes_find_each_other() {
+    let Some(net) = Hosts::new(3) else { return };
+    let this = std::env::current_exe().expect("this file");
+    let job = net.oshrun_with(&["--hosts", "a:2,b:1,c:3"]).arg(this);
+    let outcome = job.args(["a_pe_of_the_next_test", "--exact", "--nocapture", "--test-threads=1"]).run();
+    let outcome = outcome.expect_code(0);
+    let hosts = ["0..2", "0..2", "2..3", "3..6", "3..6", "3..6"];
+    for (pe, local) in hosts.iter().enumerate() {
+        let line = format!("PE {pe} of 6, {local} here, hosts begin with Some([0, 2, 3])");
+        assert!(outcome.stdout.contains(&line), "{line}\n{}", outcome.describe());
+    }
+}
+
+#[test]
+fn a_slow_and_lossy_network_is_no_end() {
+    let Some(net) = Hosts::new(2) else { return };
+    if !net.disturb("b", "delay 20ms 5ms loss 3%") {
+        return eprintln!("skipped: this kernel has no sch_netem");
+    }
+    let outcome = net.oshrun(2).arg(plain()).arg("where").limit(40).run().expect_code(0);
+    assert_eq!(outcome.stdout.lines().count(), 4);
+}
+
+/// `oshrun` over a real sshd with keys, configuration and port of its own.
+#[test]
+fn ssh_reaches_a_host() {
+    let Some(server) = Sshd::start() else { return };
+    let agent = format!("ssh -F {}", server.folder.join("client").display());
+    let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one:2,two:2"]);
+    let outcome = job.args(["-x", "FLAVOUR=it's \"sour\" $cherry"]).arg(plain()).arg("variables").run().expect_code(0);
+    assert_eq!(outcome.stdout.lines().filter(|line| line.contains("it's \"sour\" $cherry")).count(), 4);
+    let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one:2,two:2"]);
+    let outcome = job.arg(plain()).args(["signal", "3", "9"]).run().expect_code(137);
+    outcome.expect_text(&["PE 3 of 4 on host two", "signal 9"]);
+    let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one,closed"]);
+    let outcome = job.arg("true").run().expect_code(1);
+    outcome.expect_text(&["host closed: oshrun could not be started there", "Connection refused"]);
+}
+
+struct Sshd {
+    folder: PathBuf,
+    child: std::process::Child,
+}
+
+impl Sshd {
+    fn start() -> Option<Sshd> {
+        let program = Path::new("/usr/sbin/sshd");
+        if !program.exists() {
+            eprintln!("skipped: there is no sshd (Debian package openssh-server)");
+            return None;
+        }
+        // Its keys must be in a place that nobody else can write to.
+        let folder = std::env::temp_dir().join(format!("pellucid-sshd-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::create_dir_all("/run/sshd").ok();
+        let run = |program: &str, arguments: &[&str]| {
+            let output = std::process::Command::new(program).args(arguments).current_dir(&folder).output();
+            let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+            assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
+        };
+        for key in ["host", "user"] {
+            run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", key]);
+        }
+        let port = {
+            let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+            listener.local_addr().expect("an address").port()
+        };
+        let at = |name: &str| folder.join(name).display().to_string();
+        let server = format!(
+            "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\n\
+             StrictModes no\nPasswordAuthentication no\nPermitRootLogin yes\n",
+            at("host"),
+            at("user.pub")
+        );
+        let client = format!(
+            "Host *\nHostName 127.0.0.1\nIdentityFile {}\nIdentitiesOnly yes\nBatchMode yes\nLogLevel ERROR\n\
+             StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nHost one two\nPort {port}\nHost closed\nPort 1\n",
+            at("user")
+        );
+        std::fs::write(folder.join("server"), server).expect("written");
+        std::fs::write(folder.join("client"), client).expect("written");
+        let mut command = std::process::Command::new(program);
+        command
+            .args(["-D", "-e", "-f", &at("server")])
+            .stderr(std::fs::File::create(folder.join("log")).expect("made"));
+        let child = command.spawn().expect("sshd starts");
+        let server = Sshd { folder, child };
+        let up = system::wait_until(std::time::Duration::from_secs(10), || {
+            std::net::TcpStream::connect(("127.0.0.1", port)).is_ok()
+        });
+        let log = std::fs::read_to_string(server.folder.join("log")).unwrap_or_default();
+        assert!(up, "sshd does not answer:\n{log}");
+        Some(server)
+    }
+}
+
+impl Drop for Sshd {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,269 @@
+//! How jobs on several hosts end before their time: PEs, parts, hosts and `oshrun` itself that die, networks that are cut,
+//! agents that do not get there. The job is over everywhere within 10 s, and what is said names the host.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use harness::compile::Build;
+use harness::hosts::{Hosts, write_script};
+use harness::run::{Job, Outcome, Running};
+use harness::{system, tree};
+
+/// How soon a job is over after something went wrong.
+const SOON: Duration = Duration::from_secs(10);
+
+/// A program of the test's own, so that its processes can be told from those of other tests.
+fn plain(name: &str) -> PathBuf {
+    Build::program("hosts/plain.c").named(&format!("plain-{name}")).build()
+}
+
+/// A job whose PEs all run.
+fn started(job: Job, binary: &Path, pes: usize) -> Running {
+    let running = job.limit(40).start();
+    let up = system::wait_until(Duration::from_secs(20), || system::processes(binary).len() == pes);
+    if !up {
+        panic!("{pes} PEs start\n{}", running.wait().describe());
+    }
+    running
+}
+
+/// The job ends soon after `what` was done to it, everywhere.
+fn ends(running: Running, binary: &Path, what: impl FnOnce()) -> Outcome {
+    let before = Instant::now();
+    what();
+    let outcome = running.wait();
+    assert!(before.elapsed() < SOON, "{:?}\n{}", before.elapsed(), outcome.describe());
+    let left = system::wait_for_no_process(binary, SOON.saturating_sub(before.elapsed()));
+    assert!(left.is_empty(), "processes are left: {left:?}\n{}", outcome.describe());
+    outcome
+}
+
+/// The process that looks after the PEs of a host.
+fn part_of(net: &Hosts, name: &str) -> u32 {
+    let is_part = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let parent = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+        line.split(|byte| *byte == 0).nth(1) == Some(b"--part") && parent.trim() == "oshrun"
+    };
+    net.processes(name).into_iter().find(is_part).unwrap_or_else(|| panic!("no part on host {name}"))
+}
+
+#[test]
+fn a_pe_that_leaves_or_dies_takes_all_hosts_along() {
+    let Some(net) = Hosts::new(3) else { return };
+    let binary = plain("dies");
+    for (pe, host, number) in [(0, "a", 9), (3, "b", 11), (5, "c", 15)] {
+        let job = net.oshrun(2).arg(&binary).args(["signal", &pe.to_string(), &number.to_string()]);
+        let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(128 + number);
+        outcome.expect_text(&[&format!("PE {pe} of 6 on host {host} (pid "), &format!("signal {number} (")]);
+    }
+    for (pe, host, status) in [(1, "a", 1), (4, "c", 255)] {
+        let job = net.oshrun(2).arg(&binary).args(["status", &pe.to_string(), &status.to_string()]);
+        let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(status);
+        let texts = [format!("PE {pe} of 6 on host {host} (pid "), format!("exited with status {status}")];
+        let outcome = outcome.expect_text(&[&texts[0], &texts[1]]);
+        // One verdict, and nothing about those that were ended because of it.
+        assert_eq!(outcome.stderr.lines().count(), 1, "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn pes_that_do_not_want_to_end_are_made_to() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("stubborn");
+    let running = started(net.oshrun(2).arg(&binary).arg("stubborn"), &binary, 4);
+    let victim = system::processes(&binary).into_iter().max().expect("a PE");
+    let outcome = ends(running, &binary, || assert!(system::signal(victim, libc::SIGKILL)));
+    outcome.expect_code(137).expect_text(&["was killed by signal 9"]);
+}
+
+#[test]
+fn a_part_that_is_killed_is_a_lost_host() {
+    let Some(net) = Hosts::new(3) else { return };
+    let binary = plain("part");
+    for (host, pes) in [("b", "PEs 2 to 3"), ("a", "PEs 0 to 1")] {
+        let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 6);
+        let part = part_of(&net, host);
+        let outcome = ends(running, &binary, || assert!(system::signal(part, libc::SIGKILL)));
+        outcome.expect_code(1).expect_text(&[&format!("lost host {host} ({pes})"), "was killed by signal 9"]);
+    }
+}
+
+#[test]
+fn nothing_outlives_an_oshrun_that_is_killed() {
+    let Some(net) = Hosts::new(3) else { return };
+    let binary = plain("root");
+    let running = started(net.oshrun(2).arg(&binary).arg("stubborn"), &binary, 6);
+    let root = running.pid();
+    let outcome = ends(running, &binary, || assert!(system::signal(root, libc::SIGKILL)));
+    assert_eq!(outcome.code(), 137);
+    let gone = system::wait_until(SOON, || net.names().iter().all(|name| net.processes(name).is_empty()));
+    let left: Vec<_> = net.names().iter().map(|name| net.processes(name)).collect();
+    assert!(gone, "processes are left: {left:?}");
+}
+
+#[test]
+fn a_network_that_is_cut_is_noticed_on_both_sides() {
+    let Some(net) = Hosts::new(3) else { return };
+    let binary = plain("cut");
+    let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 6);
+    let outcome = ends(running, &binary, || net.cut("b")).expect_code(1);
+    // The agent of these hosts is no network connection: what the other side says comes through it.
+    outcome.expect_text(&[
+        "lost host b (PEs 2 to 3): nothing was heard of it for 6 s",
+        "host b: the oshrun that runs the job is lost: nothing was heard of it for 6 s; ending PEs 2 to 3",
+    ]);
+}
+
+#[test]
+fn a_host_that_stands_still_is_lost() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("still");
+    let running = started(net.oshrun(2).arg(&binary).arg("wait"), &binary, 4);
+    let part = part_of(&net, "b");
+    let outcome = ends(running, &binary, || assert!(system::signal(part, libc::SIGSTOP)));
+    outcome.expect_code(1).expect_text(&["lost host b (PEs 2 to 3)"]);
+}
+
+#[test]
+fn a_time_limit_ends_the_job_everywhere() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("limit");
+    let job = net.oshrun(2).args(["--timeout", "1"]).arg(&binary).arg("wait");
+    let outcome = ends(job.limit(20).start(), &binary, || ()).expect_code(124);
+    outcome.expect_text(&["--timeout", "PE 0 of 4 on host a (pid ", "PE 3 of 4 on host b (pid ", "not in the library"]);
+}
+
+#[test]
+fn signals_reach_every_host() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("signals");
+    for (number, what) in [(libc::SIGINT, "wait"), (libc::SIGTERM, "wait"), (libc::SIGHUP, "wait")] {
+        let running = started(net.oshrun(2).arg(&binary).arg(what), &binary, 4);
+        let root = running.pid();
+        let outcome = ends(running, &binary, || assert!(system::signal(root, number)));
+        assert_eq!((outcome.code(), outcome.stderr.as_str()), (128 + number, ""), "{}", outcome.describe());
+    }
+    // A report where nobody has a handler; the signal where somebody has.
+    let running = started(net.oshrun(2).arg(&binary).arg("nap"), &binary, 4);
+    assert!(system::signal(running.pid(), libc::SIGUSR1));
+    let outcome = running.wait().expect_code(0);
+    assert_eq!(outcome.stdout.lines().filter(|line| *line == "woken").count(), 4, "{}", outcome.describe());
+    outcome.expect_text(&["signal 10 (user signal 1): the PEs now:", "PE 3 of 4 on host b (pid "]);
+    let running = started(net.oshrun(2).arg(&binary).arg("handler"), &binary, 4);
+    // Not before the handlers are there.
+    let ready = || system::processes(&binary).iter().all(|pid| system::handles(*pid, libc::SIGUSR1));
+    assert!(system::wait_until(Duration::from_secs(10), ready));
+    assert!(system::signal(running.pid(), libc::SIGUSR1));
+    let outcome = running.wait().expect_code(0);
+    assert_eq!(outcome.stdout.lines().filter(|line| *line == "handled").count(), 4, "{}", outcome.describe());
+}
+
+#[test]
+fn a_job_that_is_paused_goes_on() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = plain("paused");
+    let running = started(net.oshrun(1).arg(&binary).arg("nap"), &binary, 2);
+    let root = running.pid();
+    assert!(system::signal(root, libc::SIGTSTP));
+    let stopped = |pid: u32| {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        text.lines().any(|line| line.starts_with("State:") && line.contains('T'))
+    };
+    assert!(system::wait_until(Duration::from_secs(5), || stopped(root)));
+    let all = || system::processes(&binary).iter().all(|pid| stopped(*pid));
+    assert!(system::wait_until(Duration::from_secs(5), all), "PEs are stopped too");
+    // Longer than the silence after which a host would be lost.
+    std::thread::sleep(Duration::from_secs(8));
+    assert!(system::signal(root, libc::SIGCONT));
+    let outcome = running.wait().expect_code(0);
+    assert_eq!(outcome.stdout.lines().filter(|line| *line == "woken").count(), 2, "{}", outcome.describe());
+}
+
+#[test]
+fn a_host_that_cannot_be_reached_is_named_with_what_the_agent_printed() {
+    let Some(net) = Hosts::new(2) else { return };
+    let folder = tree::scratch("hosts");
+    let agent = |name: &str, on_b: &str| {
+        let path = folder.join(format!("{name}-{}.sh", std::process::id()));
+        let text = format!("#!/bin/sh\nif [ \"$1\" = b ]; then\n{on_b}\nfi\nexec {} \"$@\"\n", net.agent().display());
+        write_script(&path, &text);
+        path
+    };
+    let run = |agent: &Path| {
+        let job = net.on("a", tree::tool("oshrun")).arg("--launch-agent").arg(agent).args(["--hosts", "a:2,b:2"]);
+        let outcome = job.args(["sh", "-c", "echo started; sleep 60"]).limit(30).run();
+        assert!(outcome.elapsed < SOON, "{}", outcome.describe());
+        // Where not all hosts are there, nothing runs.
+        assert_eq!(outcome.stdout, "", "{}", outcome.describe());
+        outcome
+    };
+    let start = "host b: oshrun could not be started there: `";
+    let outcome = run(&agent("refused", "echo b says no >&2; exit 255")).expect_code(1);
+    outcome.expect_text(&[start, "exited with status 255; it printed:", "b says no"]);
+    let outcome = run(&agent("absent", "exec sh -c /no/such/oshrun")).expect_code(1);
+    outcome.expect_text(&[start, "exited with status 127; it printed:", "/no/such/oshrun"]);
+    let outcome = run(&agent("old", "echo 'oshrun: unknown option --part' >&2; exit 2")).expect_code(1);
+    outcome.expect_text(&[start, "unknown option --part"]);
+    let outcome = run(&agent("silent", "kill -9 $$")).expect_code(1);
+    outcome.expect_text(&[start, "was killed by signal 9 (kill); it printed nothing"]);
+    let outcome = run(Path::new("/no/such/agent")).expect_code(1);
+    outcome.expect_text(&["host a: the launch agent \"/no/such/agent\" cannot be started: not found"]);
+    // The way back is closed.
+    net.forbid("b", &net.address(0));
+    let outcome = run(net.agent()).expect_code(1);
+    outcome.expect_text(&[start, "cannot connect back to the oshrun that runs the job: 10.77.0.1:"]);
+}
+
+#[test]
+fn what_is_missing_on_a_host_is_named_with_the_host() {
+    let Some(net) = Hosts::new(2) else { return };
+    let outcome = net.oshrun(1).arg("no-such-program-anywhere").run().expect_code(127);
+    outcome.expect_text(&["host ", "program \"no-such-program-anywhere\" not found in PATH"]);
+    let outcome = net.oshrun(1).arg("/etc/passwd").run().expect_code(126);
+    outcome.expect_text(&["host ", "program \"/etc/passwd\" cannot be run: it is not executable"]);
+}
+
+#[test]
+fn another_version_and_strangers_are_turned_away() {
+    let folder = tree::fresh("hosts-strangers");
+    let invitation = folder.join("invitation");
+    // Host b has somebody who waits, and shows its invitation to this test.
+    let agent = folder.join("agent.sh");
+    let text = format!(
+        "#!/bin/sh\nif [ \"$1\" = b ]; then head -n 1 >{0}.new; mv {0}.new {0}; exec sleep 30; fi\nshift\nexec \"$@\"\n",
+        invitation.display()
+    );
+    write_script(&agent, &text);
+    let job = Job::new(tree::tool("oshrun")).arg("--launch-agent").arg(&agent).args(["--hosts", "a,b", "true"]);
+    let running = job.limit(30).start();
+    assert!(system::wait_until(Duration::from_secs(10), || invitation.exists()));
+    let line = std::fs::read_to_string(&invitation).expect("an invitation");
+    let words: Vec<&str> = line.split_ascii_whitespace().collect();
+    let (secret, port) = (words[2], words[4].parse::<u16>().expect("a port"));
+    let hello = |secret: &str| {
+        let mut body = vec![1, 1, 0, 0, 0];
+        for text in ["0.0.1", secret] {
+            body.extend((text.len() as u32).to_le_bytes());
+            body.extend(text.as_bytes());
+        }
+        body.extend([1, 0, 0, 0, 1, 0, 0, 0, b'x']);
+        [&(body.len() as u32).to_le_bytes()[..], &body].concat()
+    };
+    let say = |bytes: &[u8]| {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("oshrun listens");
+        stream.write_all(bytes).expect("it takes what is said");
+        stream
+    };
+    // Nonsense, a length beyond all bounds, and somebody who does not know the secret: none of them ends anything.
+    for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[255; 64], &hello("0123456789abcdef0123456789abcdef")] {
+        let mut stream = say(bytes);
+        let closed = std::io::Read::read(&mut stream, &mut [0; 1]);
+        assert!(matches!(closed, Ok(0) | Err(_)), "{closed:?}");
+    }
+    let _part = say(&hello(secret));
+    let outcome = running.wait().expect_code(1);
+    outcome.expect_text(&["host b (x) has oshrun 0.0.1, and this is oshrun ", "all hosts need the same version"]);
+}

@@ -1,0 +1,138 @@
+//! Starting a part on a host: `CMD HOST COMMAND ARGUMENT...`, as ssh takes it.
+
+use super::list::Placement;
+use crate::options::Options;
+use crate::spawn::{Start, Started};
+use crate::sys::net;
+use std::io::{self, PipeWriter, Write};
+use std::net::IpAddr;
+use std::path::Path;
+use std::process::Command;
+
+/// What reaches a host unless the user names something else. Nobody can type a password: the job would wait for ever.
+const SSH: [&str; 4] = ["ssh", "-x", "-o", "BatchMode=yes"];
+/// First word of what a part is told over its standard input, before the input of PE 0.
+pub const GREETING: &str = "pellucid-part";
+
+/// What a part needs to find the root and to be known to it. It goes through a pipe, so that no list of processes shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invitation {
+    /// Number of the host.
+    pub host: u32,
+    /// Shown by the part.
+    pub secret: String,
+    /// Shown by the root.
+    pub answer: String,
+    /// Where the root listens.
+    pub port: u16,
+    /// Its addresses, the likeliest first.
+    pub addresses: Vec<IpAddr>,
+}
+
+impl Invitation {
+    /// As a line.
+    pub fn line(&self) -> String {
+        let addresses: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
+        let Self { host, secret, answer, port, .. } = self;
+        format!("{GREETING} {host} {secret} {answer} {port} {}\n", addresses.join(","))
+    }
+
+    /// From a line.
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut words = line.strip_prefix(GREETING)?.split_ascii_whitespace();
+        let mut next = || words.next();
+        Some(Self {
+            host: next()?.parse().ok()?,
+            secret: next()?.into(),
+            answer: next()?.into(),
+            port: next()?.parse().ok()?,
+            addresses: next()?.split(',').map(|address| address.parse().ok()).collect::<Option<_>>()?,
+        })
+    }
+}
+
+/// Whether a name means this host.
+pub fn is_here(host: &str) -> bool {
+    let own = net::host_name();
+    host == "localhost" || host == own || own.split_once('.').is_some_and(|(short, _)| short == host)
+}
+
+/// The command that starts a part.
+pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<String> {
+    let oshrun = oshrun.to_string_lossy().into_owned();
+    let agent: Vec<String> = match &options.launch_agent {
+        Some(words) => words.clone(),
+        // Here, nothing has to be reached.
+        None if is_here(&placement.host) => return vec![oshrun, "--part".into()],
+        None => SSH.iter().map(ToString::to_string).collect(),
+    };
+    agent.into_iter().chain([placement.host.clone(), quoted(&oshrun), "--part".into()]).collect()
+}
+
+/// The addresses of this host, that which leads to `host` first. Loopback addresses only where nothing else is there, or
+/// where the host is this one: elsewhere they would mean somebody else.
+pub fn addresses(host: &str) -> Vec<IpAddr> {
+    let mut all = net::addresses();
+    let towards = net::towards(host);
+    let loopback = towards.is_some_and(|address| address.is_loopback()) || is_here(host);
+    if !loopback && all.iter().any(|address| !address.is_loopback()) {
+        all.retain(|address| !address.is_loopback());
+    }
+    if let Some(first) = towards.filter(|first| loopback || !first.is_loopback()) {
+        all.retain(|address| *address != first);
+        all.insert(0, first);
+    }
+    all
+}
+
+/// Starts a part. Gives its standard input, after the invitation, for the input of PE 0.
+pub fn start(command: &[String], start: Start, invitation: &Invitation) -> io::Result<(Started, PipeWriter)> {
+    let (reader, mut writer) = io::pipe()?;
+    let mut program = Command::new(&command[0]);
+    program.args(&command[1..]);
+    let started = start.start(program, reader.into())?;
+    // An agent that has ended already is found out when it is waited for.
+    let _ = writer.write_all(invitation.line().as_bytes());
+    Ok((started, writer))
+}
+
+/// A word for the shell at the other end of ssh; one that needs no quotes has none, for agents without a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./+:=@%,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.into() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_a_shell() {
+        assert_eq!(quoted("/usr/bin/oshrun"), "/usr/bin/oshrun");
+        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
+        assert_eq!(quoted("$x"), "'$x'");
+    }
+
+    #[test]
+    fn invitations_survive_the_way() {
+        let invitation = Invitation {
+            host: 3,
+            secret: "ab".into(),
+            answer: "cd".into(),
+            port: 4711,
+            addresses: vec!["10.0.0.1".parse().unwrap(), "fd00::1".parse().unwrap()],
+        };
+        assert_eq!(Invitation::parse(&invitation.line()), Some(invitation));
+        for wrong in
+            ["", "ls -l", "pellucid-part 1 a b", "pellucid-part 1 a b 99999 10.0.0.1", "pellucid-part 1 a b 9 x"]
+        {
+            assert_eq!(Invitation::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn loopback_is_for_this_host() {
+        assert!(addresses("localhost").iter().any(IpAddr::is_loopback));
+        assert!(is_here("localhost") && is_here(&net::host_name()) && !is_here("no-such-host.invalid"));
+    }
+}

@@ -1,0 +1,27 @@
+//! `oshrun --info`: what would be used.
+
+use super::agent;
+use super::list::Placement;
+use crate::options::Options;
+use crate::sys::net;
+use std::path::Path;
+
+/// The text. `placements` is empty for a job on this host.
+pub fn text(options: &Options, placements: &[Placement], oshrun: &Path) -> String {
+    let mut text = format!("launcher: oshrun {} ({})\n", env!("CARGO_PKG_VERSION"), oshrun.display());
+    match placements {
+        [] => text += &format!("PEs: {}, all on this host ({})\n", options.pes, net::host_name()),
+        [only] if agent::is_here(&only.host) => {
+            text += &format!("PEs: {}, all on this host ({})\n", only.pes.len(), net::host_name());
+        }
+        _ => {
+            let pes = placements.last().map_or(0, |last| last.pes.end);
+            text += &format!("PEs: {pes} on {} hosts\n", placements.len());
+            for placement in placements {
+                let command = agent::command(options, placement, oshrun).join(" ");
+                text += &format!("  host {}: {}, started by: {command}\n", placement.host, placement.pes_text());
+            }
+        }
+    }
+    text + "What the library chooses is printed by PE 0 of a job with SHMEM_INFO=1.\n"
+}

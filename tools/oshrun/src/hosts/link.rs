@@ -1,0 +1,163 @@
+//! The connection between root and part: messages with their length before them, and how long the other side has been silent.
+
+use super::pack::Field;
+use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::net;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// How often each side shows that it is there.
+pub const BEAT: Duration = Duration::from_secs(1);
+/// After so much silence the other side is taken for lost.
+pub const SILENCE: Duration = Duration::from_secs(6);
+/// Bytes of a message at most, and of one from somebody unknown.
+const MOST: usize = 64 << 20;
+const MOST_OF_STRANGERS: usize = 4 << 10;
+/// Bytes that may wait to be sent before [`Link::is_full`].
+const FULL: usize = 1 << 20;
+
+/// One end.
+pub struct Link {
+    stream: TcpStream,
+    token: u64,
+    incoming: Vec<u8>,
+    outgoing: Vec<u8>,
+    sent: usize,
+    writing: bool,
+    most: usize,
+    heard: Instant,
+    spoke: Instant,
+    /// The other side has said that it will be silent.
+    pub paused: bool,
+}
+
+impl Link {
+    /// Begins to wait for messages: events come with `token`.
+    pub fn new(stream: TcpStream, token: u64, epoll: &Epoll) -> io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        stream.set_nodelay(true)?;
+        net::give_up_after(&stream, SILENCE);
+        epoll.add(&stream, token, Interest::Read)?;
+        let now = Instant::now();
+        Ok(Self {
+            stream,
+            token,
+            incoming: Vec::new(),
+            outgoing: Vec::new(),
+            sent: 0,
+            writing: false,
+            most: MOST_OF_STRANGERS,
+            heard: now,
+            spoke: now,
+            paused: false,
+        })
+    }
+
+    /// The other side is who it should be.
+    pub fn trust(&mut self) {
+        self.most = MOST;
+    }
+
+    /// Sends a message, as far as there is room now; the rest when [`Self::ready`] is called. Errors show when reading.
+    pub fn send(&mut self, message: &impl Field, epoll: &Epoll) {
+        let begin = self.outgoing.len();
+        self.outgoing.extend([0; 4]);
+        message.put(&mut self.outgoing);
+        let length = (self.outgoing.len() - begin - 4) as u32;
+        self.outgoing[begin..begin + 4].copy_from_slice(&length.to_le_bytes());
+        self.spoke = Instant::now();
+        self.flush(epoll);
+    }
+
+    /// Whether more should not be sent for now.
+    pub fn is_full(&self) -> bool {
+        self.outgoing.len() - self.sent >= FULL
+    }
+
+    fn flush(&mut self, epoll: &Epoll) {
+        while self.sent < self.outgoing.len() {
+            match self.stream.write(&self.outgoing[self.sent..]) {
+                Ok(count) if count > 0 => self.sent += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // Whatever is wrong shows in the next read, or in silence.
+                _ => break,
+            }
+        }
+        if self.sent == self.outgoing.len() {
+            self.outgoing.clear();
+            self.sent = 0;
+        } else if self.sent > FULL {
+            self.outgoing.drain(..self.sent);
+            self.sent = 0;
+        }
+        let writing = !self.outgoing.is_empty();
+        if writing != self.writing {
+            self.writing = writing;
+            let _ = epoll.modify(&self.stream, self.token, if writing { Interest::Both } else { Interest::Read });
+        }
+    }
+
+    /// Sends and receives what there is. Error: the connection is no more; messages from before it ended come first.
+    pub fn ready<M: Field>(&mut self, epoll: &Epoll) -> (Vec<M>, Option<io::Error>) {
+        self.flush(epoll);
+        let mut end = None;
+        let mut buffer = [0; 64 << 10];
+        // Not for ever: other events wait.
+        for _ in 0..16 {
+            match self.stream.read(&mut buffer) {
+                Ok(0) => end = Some(io::Error::new(ErrorKind::UnexpectedEof, "the connection was closed")),
+                Ok(count) => {
+                    self.incoming.extend_from_slice(&buffer[..count]);
+                    self.heard = Instant::now();
+                    self.paused = false;
+                    continue;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => end = Some(error),
+            }
+            break;
+        }
+        let mut messages = Vec::new();
+        let mut at = 0;
+        while let Some(head) = self.incoming[at..].first_chunk::<4>() {
+            let length = u32::from_le_bytes(*head) as usize;
+            if length > self.most {
+                end = Some(io::Error::new(ErrorKind::InvalidData, "it sends something else than oshrun does"));
+                break;
+            }
+            let Some(body) = self.incoming[at + 4..].get(..length) else { break };
+            match M::take(&mut &body[..]) {
+                Some(message) => messages.push(message),
+                None => {
+                    end = Some(io::Error::new(ErrorKind::InvalidData, "it sends something else than oshrun does"));
+                    break;
+                }
+            }
+            at += 4 + length;
+        }
+        self.incoming.drain(..at);
+        (messages, end)
+    }
+
+    /// Whether it is time to show that we are there.
+    pub fn beat_due(&self, now: Instant) -> bool {
+        now.saturating_duration_since(self.spoke) >= BEAT
+    }
+
+    /// Whether the other side has been silent for too long.
+    pub fn is_silent(&self, now: Instant) -> bool {
+        !self.paused && now.saturating_duration_since(self.heard) >= SILENCE
+    }
+
+    /// Time that this process was stopped does not count as silence.
+    pub fn excuse(&mut self) {
+        self.heard = Instant::now();
+    }
+
+    /// Stops waiting for events.
+    pub fn forget(&self, epoll: &Epoll) {
+        epoll.remove(&self.stream);
+    }
+}

@@ -1,0 +1,235 @@
+//! Which hosts there are, and which PEs run where.
+
+use crate::options::Options;
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+/// A host, as the user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Its name.
+    pub name: String,
+    /// PEs that it is to have, where the user says so.
+    pub slots: Option<u32>,
+}
+
+/// PEs of one host: consecutive numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Placement {
+    /// Name of the host.
+    pub host: String,
+    /// Its PEs.
+    pub pes: Range<u32>,
+}
+
+impl Placement {
+    /// `PE 3`, or `PEs 4 to 7`
+    pub fn pes_text(&self) -> String {
+        pes_text(&self.pes)
+    }
+}
+
+/// `PE 3`, or `PEs 4 to 7`
+pub fn pes_text(pes: &Range<u32>) -> String {
+    match pes.len() {
+        1 => format!("PE {}", pes.start),
+        _ => format!("PEs {} to {}", pes.start, pes.end - 1),
+    }
+}
+
+/// More PEs than this are a typing error.
+const MOST_PES: u64 = 1 << 24;
+
+/// Reads `a,b:8,[::1]:2`.
+pub fn parse(text: &str) -> Result<Vec<Host>, String> {
+    text.split(',').map(|part| host(part.trim())).collect()
+}
+
+/// Reads a host file: `name`, `name:8` or `name slots=8` on a line, comments from `#` on.
+pub fn read(path: &Path) -> Result<Vec<Host>, String> {
+    let problem = |what: String| format!("option --hostfile: {}: {what}", path.display());
+    let text = fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
+    let mut hosts = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        if !line.trim().is_empty() {
+            hosts.push(host_line(line).map_err(|what| problem(format!("line {}: {what}", number + 1)))?);
+        }
+    }
+    if hosts.is_empty() { Err(problem("names no host".into())) } else { Ok(hosts) }
+}
+
+fn host_line(line: &str) -> Result<Host, String> {
+    let mut words = line.split_whitespace();
+    let mut result = host(words.next().unwrap_or_default())?;
+    for word in words {
+        match word.split_once('=') {
+            Some(("slots", number)) => result.slots = Some(slots(number)?),
+            // What Open MPI's files say besides: more PEs than slots are never started anyway.
+            Some(("max_slots" | "max-slots", _)) => {}
+            _ => return Err(format!("{word:?}: expected slots=NUMBER")),
+        }
+    }
+    Ok(result)
+}
+
+fn host(text: &str) -> Result<Host, String> {
+    let (name, number) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((name, "")) => (name, None),
+        Some((name, rest)) => {
+            (name, Some(rest.strip_prefix(':').ok_or(format!("{text:?}: expected [ADDRESS]:SLOTS"))?))
+        }
+        // More than one colon: an address of IPv6 without slots.
+        None if text.matches(':').count() > 1 => (text, None),
+        None => text.split_once(':').map_or((text, None), |(name, number)| (name, Some(number))),
+    };
+    if name.is_empty() {
+        return Err("expected the name of a host".into());
+    }
+    if name.starts_with('-') || name.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(format!("{name:?} is no name of a host"));
+    }
+    Ok(Host { name: name.into(), slots: number.map(slots).transpose()? })
+}
+
+fn slots(text: &str) -> Result<u32, String> {
+    text.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{text:?}: expected a number of PEs above 0"))
+}
+
+/// The hosts that the options name; `None`: none, so that the job runs here.
+pub fn wanted(options: &Options) -> Result<Option<Vec<Host>>, String> {
+    match (&options.hosts, &options.hostfile) {
+        (Some(hosts), _) => Ok(Some(hosts.clone())),
+        (None, Some(file)) => read(file).map(Some),
+        (None, None) => Ok(None),
+    }
+}
+
+/// Gives each host a block of PEs. `pes`: how many there are to be; `ppn`: how many a host has at most, in place of slots.
+///
+/// Without `pes`, every slot gets one; a host without a number of slots has one. With it, hosts are filled in their order;
+/// those without a number share what the others leave, as evenly as it goes.
+pub fn place(hosts: &[Host], pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<Placement>, String> {
+    let hosts = joined(hosts, ppn);
+    let known: u64 = hosts.iter().filter_map(|host| host.slots).map(u64::from).sum();
+    let open = hosts.iter().filter(|host| host.slots.is_none()).count() as u64;
+    let all = pes.map_or(known + open, u64::from);
+    if all > MOST_PES {
+        return Err(format!("{all} PEs: at most {MOST_PES} make a job"));
+    }
+    if open == 0 && all > known {
+        let what = if ppn.is_some() { "--ppn allows" } else { "there are slots for" };
+        return Err(format!("option -n: {all} PEs, but {what} {known} on {} host(s)", hosts.len()));
+    }
+    let shared = all.saturating_sub(known.min(all));
+    let (mut left, mut open_left, mut first) = (all, open, 0);
+    let mut shared_left = shared;
+    let mut placements = Vec::new();
+    for host in hosts {
+        let share = match host.slots {
+            Some(slots) => u64::from(slots).min(left - shared_left.min(left)),
+            None => {
+                let share = shared_left.div_ceil(open_left);
+                open_left -= 1;
+                shared_left -= share;
+                share
+            }
+        };
+        left -= share;
+        let end = first + share as u32;
+        if share > 0 {
+            placements.push(Placement { host: host.name, pes: first..end });
+        }
+        first = end;
+    }
+    Ok(placements)
+}
+
+/// Hosts that are named several times in a row become one, with a slot for each mention.
+fn joined(hosts: &[Host], ppn: Option<u32>) -> Vec<Host> {
+    let mut result: Vec<Host> = Vec::new();
+    for host in hosts {
+        match result.last_mut() {
+            Some(last) if last.name == host.name => {
+                last.slots = Some(last.slots.unwrap_or(1).saturating_add(host.slots.unwrap_or(1)));
+            }
+            _ => result.push(host.clone()),
+        }
+    }
+    if ppn.is_some() {
+        result.iter_mut().for_each(|host| host.slots = ppn);
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn placed(hosts: &str, pes: Option<u32>, ppn: Option<u32>) -> Result<Vec<(String, Range<u32>)>, String> {
+        place(&parse(hosts)?, pes, ppn).map(|all| all.into_iter().map(|p| (p.host, p.pes)).collect())
+    }
+
+    fn on(list: &[(&str, Range<u32>)]) -> Result<Vec<(String, Range<u32>)>, String> {
+        Ok(list.iter().map(|(host, pes)| ((*host).to_string(), pes.clone())).collect())
+    }
+
+    #[test]
+    fn hosts_are_filled_in_blocks() {
+        assert_eq!(placed("a,b", None, None), on(&[("a", 0..1), ("b", 1..2)]));
+        assert_eq!(placed("a:2,b:3", None, None), on(&[("a", 0..2), ("b", 2..5)]));
+        assert_eq!(placed("a:2,b:3", Some(3), None), on(&[("a", 0..2), ("b", 2..3)]));
+        assert_eq!(placed("a:2,b:3", Some(2), None), on(&[("a", 0..2)]));
+        assert_eq!(placed("a,b", Some(5), None), on(&[("a", 0..3), ("b", 3..5)]));
+        assert_eq!(placed("a:2,b,c", Some(7), None), on(&[("a", 0..2), ("b", 2..5), ("c", 5..7)]));
+        assert_eq!(placed("b,a:2,c", Some(1), None), on(&[("a", 0..1)]));
+        assert_eq!(placed("a,b,c", None, Some(2)), on(&[("a", 0..2), ("b", 2..4), ("c", 4..6)]));
+        assert_eq!(placed("a:9,b", Some(3), Some(2)), on(&[("a", 0..2), ("b", 2..3)]));
+        assert_eq!(placed("a,a,b", None, None), on(&[("a", 0..2), ("b", 2..3)]));
+        assert_eq!(placed("a,b,a", None, None), on(&[("a", 0..1), ("b", 1..2), ("a", 2..3)]));
+    }
+
+    #[test]
+    fn more_pes_than_slots_are_refused() {
+        assert_eq!(
+            placed("a:2,b:2", Some(5), None).unwrap_err(),
+            "option -n: 5 PEs, but there are slots for 4 on 2 host(s)"
+        );
+        assert!(placed("a,b", Some(5), Some(2)).unwrap_err().contains("--ppn allows 4"));
+        assert!(placed("a:4294967295,b:4294967295", None, None).is_err());
+    }
+
+    #[test]
+    fn names_and_slots() {
+        let host = |name: &str, slots| Host { name: name.into(), slots };
+        assert_eq!(
+            parse("n1, n2:8,10.0.0.1:2,fe80::1,[::1]:4,[::2]").unwrap(),
+            [
+                host("n1", None),
+                host("n2", Some(8)),
+                host("10.0.0.1", Some(2)),
+                host("fe80::1", None),
+                host("::1", Some(4)),
+                host("::2", None)
+            ]
+        );
+        for wrong in ["", "a,,b", "a:", "a:0", "a:x", "a:-1", "-oProxyCommand=x", "[::1]8", "a b"] {
+            assert!(parse(wrong).is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn host_files() {
+        let file = std::env::temp_dir().join(format!("oshrun-hosts-{}", std::process::id()));
+        fs::write(&file, "# all\nn1 slots=4 max_slots=9\n\n n2:2 # two\nn3\n").unwrap();
+        let names: Vec<_> = read(&file).unwrap().into_iter().map(|host| (host.name, host.slots)).collect();
+        assert_eq!(names, [("n1".into(), Some(4)), ("n2".into(), Some(2)), ("n3".to_string(), None)]);
+        fs::write(&file, "n1\nn2 cores=4\n").unwrap();
+        assert!(read(&file).unwrap_err().contains("line 2: \"cores=4\""));
+        fs::write(&file, "# none\n").unwrap();
+        assert!(read(&file).unwrap_err().contains("names no host"));
+        fs::remove_file(&file).unwrap();
+        assert!(read(&file).unwrap_err().contains("No such file"));
+    }
+}

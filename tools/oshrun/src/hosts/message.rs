@@ -1,0 +1,234 @@
+//! What the `oshrun` that a user starts (the root) and the ones on the hosts (its parts) say to each other.
+
+use super::pack::{Bytes, Field, packed};
+use pellucid_profile::live::{PeNow, State};
+use pellucid_profile::op;
+use pellucid_profile::segment::{CurrentOp, Phase};
+use std::ffi::OsString;
+
+/// Changes with every change of the messages. The first message of a part keeps its form for ever.
+pub const PROTOCOL: u32 = 1;
+/// Version of this program.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+packed! {
+    /// A card of a PE, for [`pellucid_core::bootstrap::wireup`].
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Card {
+        /// Whose.
+        pub pe: u32,
+        /// Its name.
+        pub key: String,
+        /// The card.
+        pub value: Bytes,
+    }
+}
+
+packed! {
+    /// What a part is to do.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    pub struct Order {
+        /// PEs of the job.
+        pub npes: u32,
+        /// First PE of this host.
+        pub first: u32,
+        /// PEs of this host.
+        pub pes: u32,
+        /// The host, as the user calls it.
+        pub host: String,
+        /// All hosts, as [`pellucid_core::bootstrap::talk::Reply::Hosts`] tells them.
+        pub hosts: Vec<(u32, u32)>,
+        /// The program, as given.
+        pub program: OsString,
+        /// Its arguments.
+        pub args: Vec<OsString>,
+        /// Variables for the PEs.
+        pub environment: Vec<(OsString, OsString)>,
+        /// Working directory.
+        pub directory: OsString,
+        /// Whether lines begin with the number of their PE.
+        pub label: bool,
+        /// `--bind`: 0 not given, 1 core, 2 none.
+        pub bind: u8,
+        /// Whether a profile is recorded, and whether in detail.
+        pub profile: Option<bool>,
+        /// Whether calls are traced.
+        pub trace: bool,
+        /// Whether a person may be typing for PE 0.
+        pub prompt: bool,
+        /// Begin of the job: nanoseconds since 1970 at the root.
+        pub start_realtime: u64,
+        /// The same moment in nanoseconds of this host's counter.
+        pub start_counter_ns: u64,
+        /// Process of the root.
+        pub root_pid: u32,
+    }
+}
+
+packed! {
+    /// From the root to a part.
+    #[derive(Debug, Clone)]
+    pub enum ToPart {
+        /// The root knows the part, and shows by the second secret that it is the root.
+        Welcome = 1 { secret: String, }
+        /// Start the PEs.
+        Start = 2 { order: Order, }
+        /// The root is there.
+        Beat = 3 {}
+        /// The root is about to be stopped (SIGTSTP): it will be silent.
+        Pause = 4 {}
+        /// A signal for the PEs.
+        Signal = 5 { number: i32, }
+        /// What do the PEs do? Of those only that are inside the library, where `inside`. A signal that PEs have a handler
+        /// for goes to them instead (0: none).
+        Report = 6 { id: u32, inside: bool, number: i32, }
+        /// End the PEs: ask, then insist.
+        End = 7 {}
+        /// Insist now.
+        Hurry = 8 {}
+        /// Nobody reads the standard output (`error` false) or error of the job any more.
+        Closed = 9 { error: bool, }
+        /// All PEs of the job have come to the fence.
+        Fenced = 10 {}
+        /// A card that was asked for.
+        Card = 11 { pe: u32, key: String, value: Option<Bytes>, }
+        /// What time is it?
+        Ping = 12 { number: u32, }
+        /// Send profile and trace. What to add to this host's time at its `counter_ns` to get the root's.
+        Collect = 13 { drift_ns: i64, counter_ns: u64, profile: bool, }
+        /// The snapshot with this number is written, or never will be.
+        Kept = 14 { number: u32, }
+        /// The job is over.
+        Bye = 15 {}
+    }
+}
+
+packed! {
+    /// From a part to the root.
+    #[derive(Debug, Clone)]
+    pub enum ToRoot {
+        /// Who this is. The form of this message does not change.
+        Hello = 1 { protocol: u32, version: String, secret: String, host: u32, name: String, }
+        /// The part is there.
+        Beat = 2 {}
+        /// Something to say that decides nothing.
+        Note = 3 { text: String, }
+        /// The job must end with this status; what to say of it.
+        Verdict = 4 { status: i32, text: Option<String>, }
+        /// A PE ended with this status after it had left the library: the others may finish. What to say of it.
+        Late = 5 { pe: u32, status: i32, text: Option<String>, }
+        /// A PE ended with status 0: where it was.
+        Left = 6 { pe: u32, who: String, place: String, }
+        /// What the PEs do: answer to a report. `handled`: they got the signal instead.
+        Report = 7 { id: u32, handled: bool, lines: Vec<String>, pes: Vec<PeNow>, }
+        /// The PEs of this host have come to the next fence; their new cards.
+        Fence = 8 { cards: Vec<Card>, }
+        /// A card is wanted.
+        Wanted = 9 { pe: u32, key: String, }
+        /// It is this time: nanoseconds of this host's counter.
+        Pong = 10 { number: u32, counter_ns: u64, }
+        /// All PEs of this host have ended, and what they wrote is passed on.
+        Ended = 11 {}
+        /// A piece of a PE's profile. The last one has `last`. `snapshot`: of a PE that goes on; 0: the end.
+        Profile = 12 { pe: u32, snapshot: u32, bytes: Bytes, last: bool, }
+        /// A PE has asked for a snapshot, of which this is all.
+        Snapshot = 13 { number: u32, }
+        /// A piece of a file of the trace.
+        Trace = 14 { name: String, bytes: Bytes, }
+        /// There is nothing more to send.
+        Done = 15 {}
+    }
+}
+
+impl Field for PeNow {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.pe.put(out);
+        self.pid.put(out);
+        (self.state as u8).put(out);
+        self.threads.put(out);
+        self.locks.put(out);
+        self.memory.iter().for_each(|word| word.put(out));
+        self.heap.put(out);
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (pe, pid) = (u32::take(from)?, u32::take(from)?);
+        let number = u8::take(from)?;
+        let states = [State::Absent, State::Starting, State::Running, State::Finalized, State::Ended];
+        let state = states.into_iter().find(|state| *state as u8 == number)?;
+        let (threads, locks) = (Field::take(from)?, Field::take(from)?);
+        let mut memory = [0; 4];
+        for word in &mut memory {
+            *word = u64::take(from)?;
+        }
+        Some(Self { pe, pid, state, threads, locks, memory, heap: Field::take(from)? })
+    }
+}
+
+impl Field for CurrentOp {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.thread.put(out);
+        self.op.put(out);
+        (self.phase as u8).put(out);
+        self.peer.put(out);
+        for value in [self.site, self.addr, self.bytes, self.start_ns, self.elapsed_ns] {
+            value.put(out);
+        }
+    }
+
+    fn take(from: &mut &[u8]) -> Option<Self> {
+        let (thread, op, number) = (u32::take(from)?, u16::take(from)?, u8::take(from)?);
+        let phase = [Phase::Inside, Phase::Returned, Phase::Entered].into_iter().find(|p| *p as u8 == number)?;
+        // Both sides are of one version, so that the tables of routines are the same.
+        let routine = op::get(op)?.name;
+        let peer = Field::take(from)?;
+        let mut next = || Field::take(from);
+        Some(Self {
+            thread,
+            routine,
+            op,
+            phase,
+            peer,
+            site: next()?,
+            addr: next()?,
+            bytes: next()?,
+            start_ns: next()?,
+            elapsed_ns: next()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_pes_do_survives_the_way() {
+        let op = CurrentOp {
+            thread: 7,
+            routine: op::get(3).unwrap().name,
+            op: 3,
+            phase: Phase::Entered,
+            peer: Some(9),
+            site: None,
+            addr: Some(1),
+            bytes: Some(2),
+            start_ns: None,
+            elapsed_ns: Some(4),
+        };
+        let now = PeNow {
+            pe: 5,
+            pid: 77,
+            state: State::Finalized,
+            threads: vec![op.clone()],
+            locks: vec![8],
+            memory: [1, 2, 3, 4],
+            heap: (5, 6),
+        };
+        let mut bytes = Vec::new();
+        now.put(&mut bytes);
+        let back = PeNow::take(&mut bytes.as_slice()).unwrap();
+        assert_eq!((back.pe, back.pid, back.state, &back.threads), (5, 77, State::Finalized, &vec![op]));
+        assert_eq!((back.locks, back.memory, back.heap), (vec![8], [1, 2, 3, 4], (5, 6)));
+    }
+}

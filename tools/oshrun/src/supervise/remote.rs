@@ -1,0 +1,273 @@
+//! Being a part of a job on several hosts: who decides is the root. What happens here is told to it, and done when it says so.
+
+use super::{SNAPSHOT, Supervisor, WIREUPS};
+use crate::ending::Ending;
+use crate::hosts::cards::{Do, PartCards};
+use crate::hosts::clock;
+use crate::hosts::gather::Sender;
+use crate::hosts::link::Link;
+use crate::hosts::list;
+use crate::hosts::message::{ToPart, ToRoot};
+use crate::hosts::snapshots::Snapshots;
+use crate::report::Place;
+use crate::signals::{self, Meaning};
+use crate::sink::To;
+use crate::sys::epoll::Interest;
+use crate::sys::process;
+use pellucid_core::bootstrap::talk::Request;
+use pellucid_core::os::packet;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// How often the connection is looked after at least.
+const UPKEEP: Duration = Duration::from_millis(250);
+
+/// What a part has beside its PEs.
+pub struct Remote {
+    /// The connection to the root.
+    pub link: Link,
+    /// This host, as the user calls it.
+    pub host: String,
+    /// What PEs know of each other.
+    pub cards: PartCards,
+    /// The PEs' ways to other hosts, by place; `None`: closed.
+    pub wireups: Vec<Option<OwnedFd>>,
+    /// Whether someone may be typing for PE 0.
+    pub prompt: bool,
+    /// Where PEs write their trace, to be sent and removed.
+    pub trace: Option<PathBuf>,
+    /// The root has been told how the job is to end.
+    pub told: bool,
+    /// The root is gone.
+    pub lost: bool,
+    /// The root wants profile and trace: drift of the clock, when, and whether a profile.
+    pub collect: Option<(i64, u64, bool)>,
+    /// The job is over.
+    pub over: bool,
+    /// Snapshots that PEs ask for.
+    pub snapshots: Option<Snapshots>,
+}
+
+impl Supervisor {
+    /// Says something that decides nothing.
+    pub(super) fn say(&mut self, text: &str) {
+        match &mut self.remote {
+            Some(remote) if !remote.lost => remote.link.send(&ToRoot::Note { text: text.into() }, &self.epoll),
+            _ => self.output.say(text),
+        }
+    }
+
+    /// Ends the job with this status, and says why.
+    pub(super) fn conclude(&mut self, text: Option<String>, status: i32) {
+        match &mut self.remote {
+            Some(remote) if !remote.lost => {
+                // Once: the root knows, and decides.
+                if !std::mem::replace(&mut remote.told, true) {
+                    remote.link.send(&ToRoot::Verdict { status, text }, &self.epoll);
+                }
+            }
+            _ => {
+                text.iter().for_each(|text| self.output.say(text));
+                self.end(status);
+            }
+        }
+    }
+
+    /// A PE has left with status 0.
+    pub(super) fn left(&mut self, pe: u32, place: &Place) {
+        let who = self.who(pe).to_string();
+        match &mut self.remote {
+            Some(remote) => {
+                let place = place.at_end();
+                remote.link.send(&ToRoot::Left { pe, who, place }, &self.epoll);
+            }
+            None => self.note_left(pe, place),
+        }
+    }
+
+    /// A PE has ended with this status, after it had left the library.
+    pub(super) fn late(&mut self, pe: u32, place: &Place, status: i32, text: Option<String>) {
+        match &mut self.remote {
+            Some(remote) => remote.link.send(&ToRoot::Late { pe, status, text }, &self.epoll),
+            None => {
+                text.iter().for_each(|text| self.output.say(text));
+                self.verdict.status.get_or_insert(status);
+                self.note_left(pe, place);
+            }
+        }
+    }
+
+    /// A wait that leaves time for the connection to the root.
+    pub(super) fn at_most(&self, wait: Option<Duration>) -> Option<Duration> {
+        if self.remote.is_none() {
+            return wait;
+        }
+        Some(wait.map_or(UPKEEP, |wait| wait.min(UPKEEP)))
+    }
+
+    /// Shows that we are here, and notices when the root is not.
+    pub(super) fn keep_link(&mut self, now: Instant) {
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) else { return };
+        if remote.link.beat_due(now) {
+            remote.link.send(&ToRoot::Beat {}, &self.epoll);
+        }
+        if remote.link.is_silent(now) {
+            self.root_lost("nothing was heard of it for 6 s");
+        }
+    }
+
+    /// Takes what the root says.
+    pub(super) fn link_ready(&mut self, token: u64) {
+        if token == SNAPSHOT {
+            return self.send_snapshot();
+        }
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) else { return };
+        let (messages, end) = remote.link.ready(&self.epoll);
+        for message in messages {
+            self.obey(message);
+        }
+        if let Some(error) = end
+            && self.remote.as_ref().is_some_and(|remote| !remote.over)
+        {
+            self.root_lost(&error.to_string());
+        }
+    }
+
+    fn send_snapshot(&mut self) {
+        let Some(remote) = &mut self.remote else { return };
+        let Some((number, pes)) = remote.snapshots.as_ref().and_then(Snapshots::take) else { return };
+        let mut sender = Sender::new(pes, number, Vec::new());
+        while let Ok(Some(piece)) = sender.next() {
+            remote.link.send(&piece, &self.epoll);
+        }
+        remote.link.send(&ToRoot::Snapshot { number }, &self.epoll);
+    }
+
+    fn root_lost(&mut self, why: &str) {
+        let Some(remote) = &mut self.remote else { return };
+        remote.lost = true;
+        remote.link.forget(&self.epoll);
+        let (host, pes) = (remote.host.clone(), list::pes_text(&self.job.pes()));
+        let ending = if self.pes.all_ended() { String::new() } else { format!("; ending {pes}") };
+        self.output.say(&format!("host {host}: the oshrun that runs the job is lost: {why}{ending}"));
+        self.end(1);
+    }
+
+    fn obey(&mut self, message: ToPart) {
+        let now = Instant::now();
+        let Some(remote) = &mut self.remote else { return };
+        match message {
+            ToPart::Beat {} | ToPart::Welcome { .. } | ToPart::Start { .. } => {}
+            ToPart::Pause {} => remote.link.paused = true,
+            ToPart::Signal { number } => {
+                self.verdict.interrupted |= signals::meaning(number) == Meaning::End;
+                self.pes.signal(number);
+            }
+            ToPart::Report { id, inside, number } => self.report(id, inside, number),
+            ToPart::End {} => {
+                self.verdict.ending.get_or_insert_with(|| Ending::new(now));
+            }
+            ToPart::Hurry {} => self.verdict.ending.get_or_insert_with(|| Ending::new(now)).hurry(now),
+            ToPart::Closed { error } => {
+                self.verdict.closed = true;
+                self.output.shut(if error { To::Err } else { To::Out });
+            }
+            ToPart::Fenced {} => {
+                let actions = remote.cards.fenced();
+                self.act(actions);
+            }
+            ToPart::Card { pe, key, value } => {
+                let actions = remote.cards.card(pe, key, value);
+                self.act(actions);
+            }
+            ToPart::Ping { number } => {
+                let counter_ns = clock::counter_ns();
+                remote.link.send(&ToRoot::Pong { number, counter_ns }, &self.epoll);
+            }
+            ToPart::Collect { drift_ns, counter_ns, profile } => {
+                remote.collect = Some((drift_ns, counter_ns, profile));
+            }
+            ToPart::Kept { number } => {
+                remote.snapshots.iter().for_each(|snapshots| snapshots.kept(number));
+            }
+            ToPart::Bye {} => remote.over = true,
+        }
+    }
+
+    fn report(&mut self, id: u32, inside: bool, number: i32) {
+        // As on one host: a signal that PEs have a handler for is theirs.
+        let handled = number != 0 && self.pes.running().any(|pe| process::handles(self.pes.get(pe).pid, number));
+        let mut answer = (Vec::new(), Vec::new());
+        if handled {
+            self.pes.signal(number);
+        } else {
+            let listed = if inside { self.inside() } else { self.pes.running().collect() };
+            let pes = self.profile.as_ref().map(|profile| self.look(profile)).unwrap_or_default();
+            answer = (self.activity_lines(&listed), pes);
+        }
+        let Some(remote) = &mut self.remote else { return };
+        let (lines, pes) = answer;
+        remote.link.send(&ToRoot::Report { id, handled, lines, pes }, &self.epoll);
+    }
+
+    /// Takes what a PE says about other hosts.
+    pub(super) fn wireup_ready(&mut self, place: usize) {
+        let first = self.job.pes().start;
+        let Some(remote) = &mut self.remote else { return };
+        let Some(socket) = remote.wireups.get(place).and_then(Option::as_ref) else { return };
+        let actions = match packet::receive(socket, false) {
+            Ok(message) if !message.is_empty() => match Request::decode(&message) {
+                Some(request) => remote.cards.request(first + place as u32, request),
+                None => Vec::new(),
+            },
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+            _ => {
+                self.epoll.remove(socket);
+                remote.wireups[place] = None;
+                return;
+            }
+        };
+        self.act(actions);
+    }
+
+    fn act(&mut self, actions: Vec<Do>) {
+        let first = self.job.pes().start;
+        for action in actions {
+            let Some(remote) = &mut self.remote else { return };
+            match action {
+                Do::Answer(pe, reply) => {
+                    if let Some(socket) = &remote.wireups[(pe - first) as usize] {
+                        // A PE that has gone does not want to know.
+                        let _ = packet::send(socket, &reply.encode(), false);
+                    }
+                }
+                Do::Tell(message) => remote.link.send(&message, &self.epoll),
+                Do::Abort(status, message) => self.conclude((!message.is_empty()).then_some(message), status),
+            }
+        }
+    }
+
+    /// The next PE's end of its way to other hosts; `None`: there are none.
+    pub fn wireup(&mut self) -> io::Result<Option<OwnedFd>> {
+        let Some(remote) = &mut self.remote else { return Ok(None) };
+        let (ours, theirs) = packet::pair()?;
+        remote.wireups.push(Some(ours));
+        Ok(Some(theirs))
+    }
+
+    /// Waits for what PEs say about other hosts, and for snapshots.
+    pub fn watch_wireups(&self) -> io::Result<()> {
+        let Some(remote) = &self.remote else { return Ok(()) };
+        for (place, socket) in remote.wireups.iter().enumerate() {
+            if let Some(socket) = socket {
+                self.epoll.add(socket, WIREUPS + place as u64, Interest::Read)?;
+            }
+        }
+        if let Some(snapshots) = &remote.snapshots {
+            self.epoll.add(snapshots.wake(), SNAPSHOT, Interest::Read)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Addresses of this host, and options of connections.
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::time::Duration;
+
+/// Has the system give up on bytes that the other side has not taken for so long, be it dead or out of reach.
+pub fn give_up_after(stream: &TcpStream, time: Duration) {
+    let millis = time.as_millis() as libc::c_uint;
+    let size = size_of_val(&millis) as libc::socklen_t;
+    // SAFETY: the value is readable for its size. A refusal leaves it to the silence of the other side.
+    unsafe {
+        libc::setsockopt(
+            stream.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_USER_TIMEOUT,
+            (&raw const millis).cast(),
+            size,
+        )
+    };
+}
+
+/// Addresses at which other hosts may reach this one; its own loopback addresses come last.
+pub fn addresses() -> Vec<IpAddr> {
+    let mut addresses = Vec::new();
+    let mut list = std::ptr::null_mut();
+    // SAFETY: on success the list is valid until it is freed, which is after its last use; addresses are as long as their
+    // family says.
+    unsafe {
+        if libc::getifaddrs(&mut list) != 0 {
+            return addresses;
+        }
+        let mut next = list;
+        while let Some(entry) = next.as_ref() {
+            next = entry.ifa_next;
+            let is_up = entry.ifa_flags & libc::IFF_UP as u32 != 0;
+            let Some(address) = entry.ifa_addr.as_ref().filter(|_| is_up) else { continue };
+            match i32::from(address.sa_family) {
+                libc::AF_INET => {
+                    let address = entry.ifa_addr.cast::<libc::sockaddr_in>().read_unaligned();
+                    addresses.push(IpAddr::V4(Ipv4Addr::from(u32::from_be(address.sin_addr.s_addr))));
+                }
+                libc::AF_INET6 => {
+                    let address = entry.ifa_addr.cast::<libc::sockaddr_in6>().read_unaligned();
+                    addresses.push(IpAddr::V6(Ipv6Addr::from(address.sin6_addr.s6_addr)));
+                }
+                _ => {}
+            }
+        }
+        libc::freeifaddrs(list);
+    }
+    // Addresses that mean something on their own link only need to be told which link.
+    addresses.retain(|address| !matches!(address, IpAddr::V6(v6) if v6.is_unicast_link_local()));
+    addresses.sort_by_key(|address| (address.is_loopback(), address.is_ipv6()));
+    addresses.dedup();
+    addresses
+}
+
+/// The address under which this host would talk to another; `None` where the name says nothing here.
+pub fn towards(host: &str) -> Option<IpAddr> {
+    use std::net::ToSocketAddrs;
+    let there = (host, 9).to_socket_addrs().ok()?.next()?;
+    let any: IpAddr = if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+    let socket = UdpSocket::bind((any, 0)).ok()?;
+    // Nothing is sent: the system only chooses the way.
+    socket.connect(there).ok()?;
+    socket.local_addr().ok().map(|address| address.ip())
+}
+
+/// Name of this host.
+pub fn host_name() -> String {
+    let mut name = [0_u8; 256];
+    // SAFETY: the buffer is writable for its length less the terminator that we keep.
+    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
+    let end = name.iter().position(|&b| b == 0).unwrap_or(0);
+    String::from_utf8_lossy(&name[..end]).into_owned()
+}
+
+/// Something that nobody can guess, as text.
+pub fn secret() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_host_has_addresses_and_a_name() {
+        let all = addresses();
+        assert!(all.iter().any(IpAddr::is_loopback));
+        assert_eq!(towards("127.0.0.1"), Some(Ipv4Addr::LOCALHOST.into()));
+        assert_eq!(towards("no-such-host.invalid"), None);
+        assert!(!host_name().is_empty());
+        assert_ne!(secret().unwrap(), secret().unwrap());
+    }
+}
