@@ -92,3 +92,17 @@ fn a_peer_that_dies_is_named() {
     let text = until_it_fails(&pes[0]).to_string();
     assert!(text.contains("PE 1 on host1"), "{text}");
 }
+
+/// What is under way to a PE when it dies is not waited for without end.
+#[test]
+fn operations_under_way_to_a_peer_that_dies_end() {
+    let Some(mut pes) = job(2, &settings()) else { return };
+    amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0);
+    // PE 1 neither answers nor reads any more, then goes.
+    pes[1].fabric.rest();
+    put(&pes[0], heap(1, 0), &[1; 8], When::Return);
+    put(&pes[0], heap(1, 8), &[1; 8], When::Quiet);
+    drop(pes.pop());
+    let text = pes[0].fabric.quiet(Channel::DEFAULT).unwrap_err().to_string();
+    assert!(text.contains("PE 1 on host1"), "{text}");
+}

@@ -176,6 +176,11 @@ impl Channel {
         self.lanes.get(&pe).is_some_and(|lane| lane.dirty)
     }
 
+    /// PEs to which something is outstanding.
+    pub fn waits_for(&self) -> impl Iterator<Item = u32> {
+        self.lanes.iter().filter(|(_, lane)| !lane.quiet()).map(|(pe, _)| *pe)
+    }
+
     /// Whether nothing is outstanding to a PE.
     pub fn quiet_to(&self, pe: u32) -> bool {
         self.lanes.get(&pe).is_none_or(Lane::quiet)

@@ -12,15 +12,12 @@ use crate::transport::far::{Place, Tag};
 use libfabric_sys as fi;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::Instant;
 
 /// Receives that are posted ahead.
 pub(super) const RECEIVES: usize = 32;
 /// Completions that are read at once.
 const BATCH: usize = 16;
-/// A PE that has never been reached for this long will not be.
-const PATIENCE: Duration = Duration::from_secs(8);
-
 /// Behind the lock.
 pub(super) struct Engine {
     pub port: Port,
@@ -39,6 +36,8 @@ pub(super) struct Engine {
     pub mailbox: HashMap<(u32, Tag), VecDeque<Vec<u8>>>,
     /// Requests that came before earlier ones of their sender.
     pub early: HashMap<(u32, u32), Vec<u8>>,
+    /// Transfers that the provider has taken and not completed.
+    pub flying: u32,
     /// The fault that ended it all.
     pub broken: Option<Fault>,
     /// This PE's card.
@@ -68,25 +67,6 @@ impl Engine {
         let peer = self.peers.get(place.pe as u32)?;
         let i = place.segment as usize;
         Some((peer.address, peer.bases[i] + place.offset as u64, peer.keys[i]))
-    }
-
-    /// A fault about a PE.
-    #[cold]
-    pub fn fault(&self, pe: u32, what: &str, why: &str) -> Fault {
-        let host = (self.directory.host)(pe);
-        let host = if host.is_empty() { String::new() } else { format!(" on {host}") };
-        Fault::from(Cause::Network(format!("{what} PE {pe}{host}: {why} (provider {})", self.port.provider)))
-    }
-
-    /// Remembers the first fault that ends it all.
-    #[cold]
-    pub fn fail(&mut self, fault: Fault) {
-        self.broken.get_or_insert(fault);
-    }
-
-    /// The fault that ended it all.
-    pub fn check(&self) -> Result<(), Fault> {
-        self.broken.clone().map_or(Ok(()), Err)
     }
 
     /// Handles what has completed and sends what waits to be sent. Gives whether anything happened.
@@ -145,9 +125,14 @@ impl Engine {
     }
 
     /// The transfer of an operation is complete.
-    fn sent(&mut self, op: *mut Op) {
+    pub fn sent(&mut self, op: *mut Op) {
         // SAFETY: as above.
         let record = unsafe { &mut *op };
+        self.flying -= 1;
+        if let Some(peer) = self.peers.get(record.pe) {
+            peer.flying -= 1;
+            peer.flags |= Peer::REACHED;
+        }
         if record.kind == Kind::Request
             && let Some(buffer) = record.buffer.take()
         {
@@ -162,9 +147,6 @@ impl Engine {
         let record = unsafe { &mut *op };
         record.legs -= 1;
         let (channel, pe) = (record.channel, record.pe);
-        if let Some(peer) = self.peers.get(pe) {
-            peer.flags |= Peer::REACHED;
-        }
         if record.kind == Kind::Request {
             if record.legs > 0 {
                 return;
@@ -225,7 +207,7 @@ impl Engine {
     pub fn send(&mut self, op: *mut Op) {
         if !self.post(op) {
             // SAFETY: the record is this engine's, and in flight from now on.
-            unsafe { (*op).since = Some(std::time::Instant::now()) };
+            unsafe { (*op).since = Some(Instant::now()) };
             self.outgoing.push_back(op);
         }
     }
@@ -244,25 +226,19 @@ impl Engine {
             }
             refused.push(pe);
             self.outgoing.push_back(op);
-            if since.is_some_and(|since| since.elapsed() > PATIENCE) {
-                self.unreachable(pe);
+            if let Some(since) = since {
+                self.lose_patience(pe, since);
             }
         }
         something
     }
 
-    /// Whether a PE has never been reached although that was tried for long.
-    pub fn unreachable(&mut self, pe: u32) {
-        if self.peers.get(pe).is_some_and(|peer| !peer.has(Peer::REACHED)) {
-            let why = format!("no connection within {} seconds", PATIENCE.as_secs());
-            let fault = self.fault(pe, "cannot reach", &why);
-            self.fail(fault);
+    /// The provider has taken a transfer to a PE.
+    pub fn fly(&mut self, pe: u32) {
+        self.flying += 1;
+        if let Some(peer) = self.peers.get(pe) {
+            peer.flying += 1;
         }
-    }
-
-    /// How long a PE that was never reached is tried.
-    pub fn patience() -> Duration {
-        PATIENCE
     }
 
     /// Posts a message; false where the provider has no room.
@@ -308,6 +284,7 @@ impl Engine {
             return true;
         }
         self.wire.add(Count::bytes_out, bytes as u64);
+        self.fly(pe);
         if inject {
             self.wire.add(Count::injects, 1);
             self.sent(op);
@@ -328,48 +305,6 @@ impl Engine {
             error => {
                 let text = format!("posting a receive: {}", self.port.library.strerror(error as i64));
                 self.fail(Fault::from(Cause::Network(text)));
-            }
-        }
-    }
-
-    /// An operation has failed.
-    #[cold]
-    fn error(&mut self) {
-        // SAFETY: a zeroed entry is valid, and the queue is open.
-        let (entry, text) = unsafe {
-            let mut entry: fi::fi_cq_err_entry = std::mem::zeroed();
-            if fi::fi_cq_readerr(self.port.cq, &raw mut entry) <= 0 {
-                return;
-            }
-            let mut buffer = [0; 256];
-            let text =
-                fi::fi_cq_strerror(self.port.cq, entry.prov_errno, entry.err_data, buffer.as_mut_ptr(), buffer.len());
-            (entry, super::choose::text(text))
-        };
-        let mut why = self.port.library.strerror(i64::from(entry.err));
-        if !text.is_empty() && text != why {
-            why = format!("{why}, {text}");
-        }
-        let op: *mut Op = entry.op_context.cast();
-        if !self.ops.contains(op) {
-            // An injected message, or something of the provider's own.
-            self.wire.add(Count::lost, 1);
-            return;
-        }
-        // SAFETY: one of this engine's records.
-        let (kind, pe, bytes) = unsafe { ((*op).kind, (*op).pe, (*op).bytes) };
-        match kind {
-            Kind::Receive => {
-                self.wire.add(Count::lost, 1);
-                self.post_receive(op);
-            }
-            Kind::Reply => {
-                self.wire.add(Count::lost, 1);
-                self.sent(op);
-            }
-            _ => {
-                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
-                self.fail(fault);
             }
         }
     }

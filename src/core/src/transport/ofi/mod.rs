@@ -10,6 +10,7 @@
 //! | `port`, `card`, `peers` | what is open, what others must know of it, what is known of them |
 //! | `engine`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
+//! | `failure` | what goes wrong, and how it is noticed |
 //! | `message`, `serve` | active messages and how they are carried out |
 //! | `shared`, `progress` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
@@ -18,6 +19,7 @@ mod card;
 mod channel;
 mod choose;
 mod engine;
+mod failure;
 mod message;
 mod nic;
 mod op;
@@ -100,6 +102,7 @@ impl Fabric {
             unposted: Vec::new(),
             mailbox: std::collections::HashMap::new(),
             early: std::collections::HashMap::new(),
+            flying: 0,
             broken: None,
             card: card.clone(),
             wire,

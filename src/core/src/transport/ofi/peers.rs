@@ -20,6 +20,8 @@ pub(super) struct Peer {
     pub sent: u32,
     /// Requests of it that were carried out.
     pub seen: u32,
+    /// Transfers to it that the provider has taken and not completed.
+    pub flying: u32,
     /// The flags below.
     pub flags: u32,
 }

@@ -164,7 +164,8 @@ impl Engine {
         }
     }
 
-    fn new_reply(&mut self, to: u32) -> Option<*mut Op> {
+    /// A reply without entries.
+    pub fn new_reply(&mut self, to: u32) -> Option<*mut Op> {
         let buffer = match self.buffer() {
             Ok(buffer) => buffer,
             Err(fault) => {

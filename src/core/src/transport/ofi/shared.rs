@@ -10,6 +10,7 @@ use crate::os::wait::Backoff;
 use libfabric_sys as fi;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
 
 /// Records in flight at most: beyond them a new operation waits for an old one.
 const FLYING: usize = 1024;
@@ -95,12 +96,16 @@ impl Shared {
         mut ready: impl FnMut(&mut Engine) -> Result<Option<R>, Fault>,
     ) -> Result<(Guard<'a>, R), Fault> {
         let mut backoff = Backoff::new(self.crowded);
+        let mut nudge = Nudge::default();
         loop {
             if let Some(value) = ready(&mut engine)? {
                 return Ok((engine, value));
             }
             engine.check()?;
             self.attend();
+            if nudge.is_due() {
+                engine.nudge();
+            }
             if engine.progress() {
                 backoff = Backoff::new(self.crowded);
                 continue;
@@ -162,20 +167,19 @@ impl Shared {
         let mut result = call(&mut engine);
         if result == fi::EAGAIN {
             let (_, pe) = identify(op);
-            let since = std::time::Instant::now();
+            let since = Instant::now();
             (engine, result) = self.wait(engine, |engine| {
                 engine.wire.add(Count::retries, 1);
-                if since.elapsed() > Engine::patience() {
-                    engine.unreachable(pe);
-                }
+                engine.lose_patience(pe, since);
                 let result = call(engine);
                 Ok((result != fi::EAGAIN).then_some(result))
             })?;
         }
+        let (kind, pe) = identify(op);
         if result == 0 {
+            engine.fly(pe);
             return Ok(engine);
         }
-        let (kind, pe) = identify(op);
         let why = engine.port.library.strerror(result as i64);
         let fault = engine.fault(pe, &format!("{} to", kind.text()), &why);
         engine.fail(fault.clone());
@@ -185,6 +189,32 @@ impl Shared {
     /// Waits for an operation and gives its record back.
     pub fn finish<'a>(&'a self, engine: Guard<'a>, op: *mut Op) -> Result<Guard<'a>, Fault> {
         self.wait(engine, |engine| Ok(engine.ops.reap(op).then_some(()))).map(|(engine, ())| engine)
+    }
+}
+
+/// When a wait takes so long that those who are waited for are asked whether they are still there.
+#[derive(Default)]
+struct Nudge {
+    turns: u32,
+    next: Option<Instant>,
+}
+
+impl Nudge {
+    const PERIOD: Duration = Duration::from_secs(2);
+    /// Turns of a wait between looks at the clock.
+    const TURNS: u32 = 128;
+
+    fn is_due(&mut self) -> bool {
+        self.turns += 1;
+        if !self.turns.is_multiple_of(Self::TURNS) {
+            return false;
+        }
+        let now = Instant::now();
+        let due = self.next.is_some_and(|next| now >= next);
+        if due || self.next.is_none() {
+            self.next = Some(now + Self::PERIOD);
+        }
+        due
     }
 }
 

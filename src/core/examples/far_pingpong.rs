@@ -1,0 +1,226 @@
+//! What a PE sees of another host: puts, gets and atomics through the fabric, between two processes.
+//!
+//! ```text
+//! far_pingpong serve PORT [PROVIDER [ADDRESS]]
+//! far_pingpong HOST PORT [PROVIDER [ADDRESS]]
+//! ```
+//! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run.
+#![allow(unsafe_code)]
+
+use pellucid_core::base::Fault;
+use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Place, Segment, When};
+use pellucid_core::transport::ofi::{Directory, Fabric, Settings};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::time::Instant;
+
+const MEMORY: usize = 4 << 20;
+const ROUNDS: usize = 30;
+const PINGS: usize = 100;
+const MANY: usize = 20;
+const STREAM: usize = 10_000;
+
+struct Pe {
+    fabric: &'static Fabric,
+    memory: &'static [u64],
+    peer: i32,
+    provider: String,
+}
+
+impl Pe {
+    fn word(&self, offset: usize) -> u64 {
+        // SAFETY: in the memory, which others write to.
+        unsafe { self.memory.as_ptr().add(offset / 8).read_volatile() }
+    }
+
+    fn there(&self, offset: usize) -> Place {
+        Place { pe: self.peer, segment: Segment::Heap, offset }
+    }
+
+    fn put(&self, offset: usize, source: *const u8, bytes: usize, when: When) -> Result<(), Fault> {
+        // SAFETY: sources are this PE's memory or live until the quiet.
+        unsafe { self.fabric.put(Channel::DEFAULT, self.there(offset), source, bytes, when) }
+    }
+
+    fn get(&self, offset: usize, bytes: usize) -> Result<(), Fault> {
+        let to = self.memory.as_ptr().cast::<u8>().wrapping_add(offset).cast_mut();
+        // SAFETY: this PE's memory, which nobody looks at meanwhile.
+        unsafe { self.fabric.get(Channel::DEFAULT, to, self.there(offset), bytes, When::Return) }
+    }
+
+    fn quiet(&self) -> Result<(), Fault> {
+        self.fabric.quiet(Channel::DEFAULT)
+    }
+
+    fn await_word(&self, offset: usize, value: u64) {
+        while self.word(offset) < value {
+            self.fabric.poll();
+        }
+    }
+
+    /// The best time of a round, in nanoseconds an operation.
+    fn measure(
+        &self,
+        what: &str,
+        bytes: usize,
+        n: usize,
+        mut round: impl FnMut(usize) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let mut best = f64::INFINITY;
+        for _ in 0..ROUNDS {
+            let start = Instant::now();
+            round(n)?;
+            best = best.min(start.elapsed().as_nanos() as f64 / n as f64);
+        }
+        let rate =
+            if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / best) } else { String::new() };
+        let provider = &self.provider;
+        println!(
+            "{{\"who\": \"far\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {best:.0}{rate}}}"
+        );
+        Ok(())
+    }
+}
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    if args.len() < 2 {
+        eprintln!("usage: far_pingpong serve|HOST PORT [PROVIDER [ADDRESS]]");
+        std::process::exit(2);
+    }
+    if let Err(error) = run(&args) {
+        eprintln!("far_pingpong: {error}");
+        std::process::exit(1);
+    }
+}
+
+fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
+    let (host, port) = (args[0].as_str(), args[1].as_str());
+    let serve = host == "serve";
+    let mut stream = if serve {
+        TcpListener::bind(format!("0.0.0.0:{port}"))?.accept()?.0
+    } else {
+        let mut tries = (0..100).map(|_| {
+            TcpStream::connect(format!("{host}:{port}"))
+                .inspect_err(|_| std::thread::sleep(std::time::Duration::from_millis(100)))
+        });
+        tries.find_map(Result::ok).ok_or("nobody serves there")?
+    };
+    let provider = args.get(2).cloned().unwrap_or_else(|| "tcp;ofi_rxm".into());
+    let settings = Settings {
+        provider: Some(provider.clone()),
+        interface: args.get(3).cloned(),
+        loopback: true,
+        ..Settings::default()
+    };
+    // Of a lazily exchanged card: the first use comes after the exchange below.
+    let card = std::sync::Arc::new(std::sync::OnceLock::<Vec<u8>>::new());
+    let theirs = card.clone();
+    let directory = Directory {
+        card: Box::new(move |_| Ok(theirs.get().cloned().unwrap_or_default())),
+        host: Box::new(|_| String::new()),
+    };
+    let memory: &'static [u64] = vec![0u64; MEMORY / 8].leak();
+    let regions = [(memory.as_ptr() as usize, MEMORY), (0, 0)];
+    let me = u32::from(!serve);
+    // SAFETY: the memory is never freed, and looked at through pointers.
+    let fabric: &'static Fabric = Box::leak(Box::new(unsafe { Fabric::open(&settings, regions, me, 2, directory)? }));
+    let mut mine = fabric.card().to_vec();
+    mine.resize(400, 0);
+    stream.write_all(&(fabric.card().len() as u64).to_ne_bytes())?;
+    stream.write_all(&mine)?;
+    let (mut len, mut other) = ([0; 8], vec![0; 400]);
+    stream.read_exact(&mut len)?;
+    stream.read_exact(&mut other)?;
+    other.truncate(u64::from_ne_bytes(len) as usize);
+    let _ = card.set(other);
+    let pe = Pe { fabric, memory, peer: i32::from(serve), provider };
+    if serve {
+        answer(&pe, &mut stream)?
+    } else {
+        ask(&pe, &mut stream)?
+    }
+    fabric.rest();
+    Ok(())
+}
+
+fn answer(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
+    for i in 1..=(PINGS * ROUNDS) as u64 {
+        pe.await_word(0, i);
+        pe.put(64, i.to_ne_bytes().as_ptr(), 8, When::Return)?;
+    }
+    pe.quiet()?;
+    // All else is served by looking at the queue, as a PE does that waits, and at the end by one that computes.
+    let _ = stream.set_nonblocking(true);
+    let mut byte = [0u8];
+    while stream.read(&mut byte).is_err() {
+        for _ in 0..1000 {
+            pe.fabric.poll();
+        }
+    }
+    let _ = stream.set_nonblocking(false);
+    let _ = stream.read(&mut byte);
+    Ok(())
+}
+
+fn ask(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
+    let source: &[u8] = vec![7u8; 1 << 20].leak();
+    let mut i = 0u64;
+    pe.measure("write ping-pong (two ways)", 8, PINGS, |n| {
+        for _ in 0..n {
+            i += 1;
+            pe.put(0, i.to_ne_bytes().as_ptr(), 8, When::Return)?;
+            pe.await_word(64, i);
+        }
+        Ok(())
+    })?;
+    pe.quiet()?;
+    let mut result = 0u64;
+    let add = |operand, result: *mut u64, when| {
+        let atomic = Atomic { op: AmoOp::Add, width: 8, operand, compare: 0, result: result.cast() };
+        // SAFETY: the result lives until the return.
+        unsafe { pe.fabric.atomic(Channel::DEFAULT, pe.there(128), atomic, when) }
+    };
+    pe.measure("fetch-add", 8, PINGS, |n| (0..n).try_for_each(|_| add(1, &raw mut result, When::Return)))?;
+    pe.measure("write", 8, PINGS, |n| {
+        (0..n).try_for_each(|_| {
+            pe.put(256, source.as_ptr(), 8, When::Return)?;
+            pe.quiet()
+        })
+    })?;
+    pe.measure("read", 8, PINGS, |n| (0..n).try_for_each(|_| pe.get(256, 8)))?;
+    pe.measure("write", 1 << 20, MANY, |n| {
+        (0..n).try_for_each(|_| {
+            pe.put(4096, source.as_ptr(), 1 << 20, When::Return)?;
+            pe.quiet()
+        })
+    })?;
+    pe.measure("read", 1 << 20, MANY, |n| (0..n).try_for_each(|_| pe.get(4096, 1 << 20)))?;
+    pe.measure("writes in a window of 16", 1 << 20, MANY, |n| {
+        (0..n).try_for_each(|_| pe.put(4096, source.as_ptr(), 1 << 20, When::Quiet))?;
+        pe.quiet()
+    })?;
+    for (what, when) in [("blocking puts, one quiet", When::Return), ("nonblocking puts, one quiet", When::Quiet)] {
+        pe.measure(what, 8, STREAM, |n| {
+            (0..n).try_for_each(|k| pe.put(4096 + 8 * (k % 1000), source.as_ptr(), 8, when))?;
+            pe.quiet()
+        })?;
+    }
+    pe.measure("atomic adds, one quiet", 8, STREAM, |n| {
+        (0..n).try_for_each(|_| add(1, std::ptr::null_mut(), When::Return))?;
+        pe.quiet()
+    })?;
+    let _ = stream.write_all(&[1]);
+    std::thread::sleep(std::time::Duration::from_millis(20));
+    pe.measure("fetch-add of a PE that computes", 8, PINGS, |n| {
+        (0..n).try_for_each(|_| add(1, &raw mut result, When::Return))
+    })?;
+    pe.measure("write to a PE that computes", 8, PINGS, |n| {
+        (0..n).try_for_each(|_| {
+            pe.put(256, source.as_ptr(), 8, When::Return)?;
+            pe.quiet()
+        })
+    })?;
+    let _ = stream.write_all(&[1]);
+    Ok(())
+}

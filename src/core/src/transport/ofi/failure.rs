@@ -1,0 +1,112 @@
+//! What goes wrong, and how it is noticed.
+#![allow(unsafe_code)]
+
+use super::channel::Channel;
+use super::engine::Engine;
+use super::op::{Kind, Op};
+use super::peers::Peer;
+use super::wire::Count;
+use crate::base::{Cause, Fault};
+use libfabric_sys as fi;
+use std::time::{Duration, Instant};
+
+/// How long a connection to a PE is waited for that was never reached, and to one whose connection was lost.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(4));
+/// Transfers under way that no provider refuses another one for.
+const FEW: u32 = 16;
+
+impl Engine {
+    /// A fault about a PE.
+    #[cold]
+    pub fn fault(&self, pe: u32, what: &str, why: &str) -> Fault {
+        let host = (self.directory.host)(pe);
+        let host = if host.is_empty() { String::new() } else { format!(" on {host}") };
+        Fault::from(Cause::Network(format!("{what} PE {pe}{host}: {why} (provider {})", self.port.provider)))
+    }
+
+    /// Remembers the first fault that ends it all.
+    #[cold]
+    pub fn fail(&mut self, fault: Fault) {
+        self.broken.get_or_insert(fault);
+    }
+
+    /// The fault that ended it all.
+    pub fn check(&self) -> Result<(), Fault> {
+        self.broken.clone().map_or(Ok(()), Err)
+    }
+
+    /// Judges a PE to which nothing can be posted since some time. Providers refuse a transfer where they have no room for it,
+    /// which ends by itself, and while they connect, which some try for ever, even where the connection is refused: it
+    /// is the latter where little is under way that could take the room.
+    pub fn lose_patience(&mut self, pe: u32, since: Instant) {
+        let Some(peer) = self.peers.get(pe) else { return };
+        let (flying, reached) = (peer.flying, peer.has(Peer::REACHED));
+        let patience = if reached { PATIENCE.1 } else { PATIENCE.0 };
+        if flying > FEW || self.flying > 4 * FEW || since.elapsed() < patience {
+            return;
+        }
+        let what = if reached { "lost the connection to" } else { "cannot reach" };
+        let why = format!("no connection for {} seconds", patience.as_secs());
+        let fault = self.fault(pe, what, &why);
+        self.fail(fault);
+    }
+
+    /// Sends an empty reply to everybody who owes something. It does nothing there; but some providers lose what is under way when
+    /// a connection breaks, without a word, and notice with the next message that nobody is there.
+    pub fn nudge(&mut self) {
+        let mut pes: Vec<u32> = self.channels.iter().flatten().flat_map(Channel::waits_for).collect();
+        pes.sort_unstable();
+        pes.dedup();
+        for pe in pes {
+            // SAFETY: records in this list are this engine's.
+            if !self.outgoing.iter().any(|op| unsafe { (**op).pe == pe })
+                && let Some(op) = self.new_reply(pe)
+            {
+                self.replies.retain(|reply| *reply != op);
+                self.send(op);
+            }
+        }
+    }
+
+    /// An operation has failed.
+    #[cold]
+    pub fn error(&mut self) {
+        // SAFETY: a zeroed entry is valid, and the queue is open.
+        let (entry, text) = unsafe {
+            let mut entry: fi::fi_cq_err_entry = std::mem::zeroed();
+            if fi::fi_cq_readerr(self.port.cq, &raw mut entry) <= 0 {
+                return;
+            }
+            let mut buffer = [0; 256];
+            let text =
+                fi::fi_cq_strerror(self.port.cq, entry.prov_errno, entry.err_data, buffer.as_mut_ptr(), buffer.len());
+            (entry, super::choose::text(text))
+        };
+        let mut why = self.port.library.strerror(i64::from(entry.err));
+        if !text.is_empty() && text != why {
+            why = format!("{why}, {text}");
+        }
+        let op: *mut Op = entry.op_context.cast();
+        if !self.ops.contains(op) {
+            // An injected message, or something of the provider's own.
+            self.wire.add(Count::lost, 1);
+            return;
+        }
+        // SAFETY: one of this engine's records.
+        let (kind, pe, bytes) = unsafe { ((*op).kind, (*op).pe, (*op).bytes) };
+        match kind {
+            Kind::Receive => {
+                self.wire.add(Count::lost, 1);
+                self.post_receive(op);
+            }
+            Kind::Reply => {
+                self.wire.add(Count::lost, 1);
+                self.sent(op);
+            }
+            _ => {
+                let fault = self.fault(pe, &format!("{} of {bytes} bytes to", kind.text()), &why);
+                self.fail(fault);
+            }
+        }
+    }
+}
