@@ -81,7 +81,7 @@ impl<'w> Members<'w> {
         }
         self.w.map.local("dest", dest, total)?;
         let first = |member: usize| member.checked_sub(1).map_or(0, |before| ends[before]);
-        let net = self.call(Kind::Collect, 1)?;
+        let net = self.call(Kind::Collect, 0)?;
         // SAFETY: checked here and by the caller.
         let (all, mine) = unsafe { (object(dest, total), object(source, bytes)) };
         all.copy_from(first(net.me()), &mine);
