@@ -5,7 +5,8 @@
 #[path = "../tests/spread/counting.rs"]
 mod counting;
 
-use counting::{ROWS, cards, depth, doublings, most, sample};
+use counting::{ROWS, bound, cards, depth, doublings, most, runners, sample};
+use pellucid_core::group::PART;
 
 /// Members up to which all of them are run together.
 const TOGETHER: usize = 1 << 12;
@@ -18,12 +19,15 @@ fn main() {
     );
     println!("trips from the first PE to the last, where all PEs were run together.\n");
     for row in ROWS {
-        println!("{}: at most {} messages a doubling", row.name, row.messages);
+        println!(
+            "{}: at most {} messages a doubling, and one for each {PART} bytes of messages",
+            row.name, row.messages
+        );
         println!("{:>10} {:>10} {:>10} {:>10} {:>14} {:>6}", "PEs", "sent", "received", "puts, gets", "bytes", "steps");
         for power in 1..=20 {
             let size = 1 << power;
-            let most = most(row, size, &sample(size, SAMPLE));
-            assert!(most.sent.max(most.received) <= row.messages * doublings(size));
+            let most = most(row, size, &runners(row, size, SAMPLE));
+            assert!(most.sent.max(most.received) <= bound(row, size, &most));
             let steps = (size <= TOGETHER).then(|| depth(row, size));
             assert!(steps.is_none_or(|steps| steps <= row.steps * doublings(size)));
             let steps = steps.map_or(String::new(), |steps| steps.to_string());

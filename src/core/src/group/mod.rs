@@ -2,8 +2,8 @@
 //! team do between them.
 //!
 //! The algorithms see a [`Net`] and nothing else, so that they run over a fabric, among threads of a test, and alone as one
-//! of a million members whose messages are counted. A member sends O(log n) messages in each of them, but for the one that
-//! gives every member something else.
+//! of a million members whose messages are counted. A member sends O(log n) messages in each of them, but where it
+//! has much for each of the others.
 //!
 //! Every result is the same to the last bit on all members: contributions are combined in one order, lower members on the
 //! left, whatever the algorithm.
@@ -20,7 +20,7 @@ mod scan;
 mod tree;
 
 pub use broadcast::{broadcast_puts, broadcast_scatter, broadcast_small};
-pub use exchange::exchange;
+pub use exchange::{exchange, exchange_passing, messages_passing};
 pub use fold::{fold_doubling, fold_halving};
 pub use gather::{By, gather};
 pub use hosts::hosts;

@@ -2,6 +2,7 @@
 
 use super::area::INLINE;
 use crate::base::{Cause, Fault, env};
+use crate::group::messages_passing;
 
 /// Reductions of this many bytes and more are cut into slices, one a member.
 const SLICED_REDUCE: usize = 4096;
@@ -21,6 +22,9 @@ const SCATTERED: usize = 512 << 10;
 const SCATTERED_HOSTS: usize = 4;
 /// Reductions of up to this many bytes take few messages rather than few bytes.
 const DOUBLED: usize = 16 << 10;
+
+/// An alltoall of up to this many bytes in all may be passed on: a member keeps two copies of them meanwhile.
+const PASSED: usize = 16 << 20;
 
 /// One algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +70,7 @@ pub const TABLE: &[Row] = &[
     ),
     row("hosts-fcollect", "messages", "between hosts: small results are gathered in messages; larger ones by puts"),
     row("hosts-fcollect", "puts", "between hosts: blocks are put where they belong, twice as many in each round"),
+    row("hosts-alltoall", "passing", "between hosts: small blocks are passed on in rounds; larger ones as messages"),
     row("hosts-alltoall", "messages", "between hosts: a block is sent in messages"),
     row("hosts-alltoall", "puts", "between hosts: a block is put where it belongs; between two meetings"),
 ];
@@ -126,6 +131,14 @@ pub enum HostsReduce {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
+pub enum HostsAlltoall {
+    Passing,
+    Messages,
+    Puts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)]
 pub enum Carry {
     Messages,
     Puts,
@@ -143,7 +156,7 @@ pub struct Choice {
     pub hosts_broadcast: Option<HostsBroadcast>,
     pub hosts_reduce: Option<HostsReduce>,
     pub hosts_fcollect: Option<Carry>,
-    pub hosts_alltoall: Option<Carry>,
+    pub hosts_alltoall: Option<HostsAlltoall>,
 }
 
 impl Choice {
@@ -190,8 +203,9 @@ impl Choice {
                 "hosts-reduce:halving" => choice.hosts_reduce = Some(HostsReduce::Halving),
                 "hosts-fcollect:messages" => choice.hosts_fcollect = Some(Carry::Messages),
                 "hosts-fcollect:puts" => choice.hosts_fcollect = Some(Carry::Puts),
-                "hosts-alltoall:messages" => choice.hosts_alltoall = Some(Carry::Messages),
-                "hosts-alltoall:puts" => choice.hosts_alltoall = Some(Carry::Puts),
+                "hosts-alltoall:passing" => choice.hosts_alltoall = Some(HostsAlltoall::Passing),
+                "hosts-alltoall:messages" => choice.hosts_alltoall = Some(HostsAlltoall::Messages),
+                "hosts-alltoall:puts" => choice.hosts_alltoall = Some(HostsAlltoall::Puts),
                 _ => {
                     return Err("expected auto, or names such as barrier:counter, broadcast:tree, reduce:sliced, \
                                 fcollect:leader, scan:doubling (docs/environment.md lists all)");
@@ -272,9 +286,18 @@ impl Choice {
         }
     }
 
-    /// For an alltoall between hosts with `bytes` bytes for each member.
-    pub fn hosts_alltoall(&self, bytes: usize) -> Carry {
-        self.hosts_alltoall.unwrap_or(if bytes <= DOUBLED { Carry::Messages } else { Carry::Puts })
+    /// For an alltoall between hosts with `bytes` bytes for each of `members` members, of which each has up to `far` on other hosts.
+    pub fn hosts_alltoall(&self, bytes: usize, members: usize, far: usize) -> HostsAlltoall {
+        // Half of all blocks move in each round; what is passed on is sent several times.
+        let passing = bytes.saturating_mul(members) <= PASSED && 2 * messages_passing(members, bytes) <= far;
+        match self.hosts_alltoall {
+            Some(HostsAlltoall::Passing) if bytes.saturating_mul(members) <= PASSED => HostsAlltoall::Passing,
+            Some(HostsAlltoall::Passing) => HostsAlltoall::Messages,
+            Some(forced) => forced,
+            None if passing => HostsAlltoall::Passing,
+            None if bytes <= DOUBLED => HostsAlltoall::Messages,
+            None => HostsAlltoall::Puts,
+        }
     }
 }
 
@@ -318,6 +341,11 @@ mod tests {
         assert_eq!(Choice::AUTO.hosts_broadcast(1 << 20, 2), HostsBroadcast::Binomial);
         assert_eq!(Choice::AUTO.hosts_broadcast(1 << 20, 9), HostsBroadcast::Scatter);
         assert_eq!(Choice::AUTO.hosts_reduce(8), HostsReduce::Doubling);
+        assert_eq!(Choice::AUTO.hosts_alltoall(8, 4, 2), HostsAlltoall::Messages);
+        assert_eq!(Choice::AUTO.hosts_alltoall(8, 64, 60), HostsAlltoall::Passing);
+        assert_eq!(Choice::AUTO.hosts_alltoall(8192, 64, 60), HostsAlltoall::Messages);
+        assert_eq!(Choice::AUTO.hosts_alltoall(1 << 20, 64, 60), HostsAlltoall::Puts);
+        assert_eq!(forced("hosts-alltoall:passing").hosts_alltoall(1 << 20, 64, 60), HostsAlltoall::Messages);
         assert_eq!(Choice::AUTO.hosts_reduce(1 << 20), HostsReduce::Halving);
     }
 }

@@ -81,8 +81,10 @@ impl Net for Alone {
 pub struct Row {
     pub name: &'static str,
     pub run: fn(&dyn Net) -> Result<(), Fault>,
-    /// Messages that a member sends for each doubling of the members, at most.
+    /// Messages that a member sends for each doubling of the members, at most, beside one for each full part of its data.
     pub messages: usize,
+    /// Whether a member goes through as many blocks as there are members: fewer members are run then.
+    pub long: bool,
     /// Messages and round trips one after the other, from the first to the last member, for each doubling.
     pub steps: usize,
 }
@@ -99,39 +101,74 @@ fn with(bytes: usize, run: impl FnOnce(&Object) -> Result<(), Fault>) -> Result<
 }
 
 pub const ROWS: &[Row] = &[
-    Row { name: "list of hosts at start-up", run: |n| group::hosts(n, n.me()).map(drop), messages: 2, steps: 3 },
-    Row { name: "barrier", run: group::meet, messages: 1, steps: 1 },
-    Row { name: "broadcast, 8 bytes", run: |n| with(8, |d| group::broadcast_small(n, d)), messages: 1, steps: 1 },
+    Row {
+        name: "list of hosts at start-up",
+        run: |n| group::hosts(n, n.me()).map(drop),
+        messages: 2,
+        steps: 3,
+        long: false,
+    },
+    Row { name: "barrier", run: group::meet, messages: 1, steps: 1, long: false },
+    Row {
+        name: "broadcast, 8 bytes",
+        run: |n| with(8, |d| group::broadcast_small(n, d)),
+        messages: 1,
+        steps: 1,
+        long: false,
+    },
     Row {
         name: "broadcast of member 5, 8 bytes",
         run: |net| with(8, |d| group::broadcast_small(&Turned { net, first: 5 % net.size() }, d)),
         messages: 1,
         steps: 1,
+        long: false,
     },
     Row {
         name: "broadcast, 128 KiB, parts",
         run: |n| with(8 * ELEMENTS, |d| group::broadcast_scatter(n, d, d)),
         messages: 4,
         steps: 6,
+        long: false,
     },
-    Row { name: "sum, 8 bytes", run: |n| with(8, |d| group::fold_doubling(n, d, FOLD)), messages: 2, steps: 3 },
+    Row {
+        name: "sum, 8 bytes",
+        run: |n| with(8, |d| group::fold_doubling(n, d, FOLD)),
+        messages: 2,
+        steps: 3,
+        long: false,
+    },
     Row {
         name: "sum, 128 KiB, shares",
         run: |n| with(8 * ELEMENTS, |d| group::fold_halving(n, d, FOLD)),
         messages: 3,
         steps: 7,
+        long: false,
     },
     Row {
         name: "fcollect, 1 byte",
         run: |n| with(n.size(), |d| group::gather(n, d, d, &|member| member, By::Puts, false)),
         messages: 2,
         steps: 3,
+        long: false,
+    },
+    Row {
+        name: "alltoall, 1 byte",
+        run: |n| {
+            with(2 * n.size(), |d| {
+                let (to, from) = (d.part(0, n.size()), d.part(n.size(), n.size()));
+                group::exchange_passing(n, &to, &from, 1)
+            })
+        },
+        messages: 1,
+        steps: 1,
+        long: true,
     },
     Row {
         name: "scan, 8 bytes",
         run: |n| with(16, |d| group::exscan(n, &d.part(0, 8), &d.part(8, 8), FOLD)),
         messages: 1,
         steps: 1,
+        long: false,
     },
 ];
 
@@ -148,6 +185,11 @@ fn part(row: &Row, me: usize, size: usize) -> Alone {
     let alone = Alone::new(me, size);
     (row.run)(&alone).unwrap();
     alone
+}
+
+/// Members of a group that are run for a collective.
+pub fn runners(row: &Row, size: usize, all_up_to: usize) -> Vec<usize> {
+    if row.long && size > 1024 { vec![0, size / 2] } else { sample(size, all_up_to) }
 }
 
 /// Members to run of very many: those at the ends and beside powers of two, and some in between.
@@ -180,7 +222,7 @@ pub fn most(row: &Row, size: usize, members: &[usize]) -> Most {
 /// with which it compares versions.
 pub fn cards(size: usize, me: usize) -> usize {
     let mut peers = BTreeSet::from([(me + 1) % size]);
-    for row in ROWS {
+    for row in ROWS.iter().filter(|row| !row.long || size <= 1024) {
         for event in part(row, me, size).events.borrow().iter() {
             if let Event::Send { to, .. } = event {
                 peers.insert(*to);
@@ -226,6 +268,11 @@ pub fn depth(row: &Row, size: usize) -> usize {
     }
     assert!(sent.values().all(|time| *time == usize::MAX), "{}: messages are left", row.name);
     time.into_iter().max().unwrap_or(0)
+}
+
+/// Messages that a member may send or receive: see [`Row::messages`].
+pub fn bound(row: &Row, size: usize, most: &Most) -> usize {
+    row.messages * doublings(size) + most.bytes / PART
 }
 
 /// Rounds of doubling that make a number.

@@ -2,7 +2,7 @@
 
 use crate::job::{HEAP, Pe, Shape, run};
 use crate::random::Random;
-use pellucid_core::collectives::{self, Kernel, kernel};
+use pellucid_core::collectives::{self, Kernel, Op, kernel};
 use pellucid_core::team::algorithm::TABLE;
 use pellucid_core::team::{self, Handle};
 use std::sync::Mutex;
@@ -53,6 +53,23 @@ fn bytes(values: impl Iterator<Item = i64>) -> Vec<u8> {
     bytes
 }
 
+/// First one map x -> ax + b, then another.
+fn after(left: [i64; 2], right: [i64; 2]) -> [i64; 2] {
+    [left[0].wrapping_mul(right[0]), left[1].wrapping_mul(right[0]).wrapping_add(right[1])]
+}
+
+unsafe fn compose(acc: *mut u8, src: *const u8, n: usize) {
+    for i in 0..n {
+        // SAFETY: n elements each, says the caller.
+        unsafe {
+            let at = acc.cast::<[i64; 2]>().add(i);
+            at.write_unaligned(after(at.read_unaligned(), src.cast::<[i64; 2]>().add(i).read_unaligned()));
+        }
+    }
+}
+
+const AFFINE: Kernel = Kernel { elem: 16, op: Op::Prod, combine: compose };
+
 /// Says where results differ without printing all of them.
 fn same(what: &str, pe: &Pe, got: &[u8], expected: &[u8]) {
     assert_eq!(got.len(), expected.len());
@@ -84,7 +101,7 @@ fn one(pe: &Pe, team: &Known, call: u64, random: &mut Random, results: &Results)
     let other = |member: usize, n: usize| bytes((0..n).map(move |i| value(call, member, i)));
     let (dest, source) = (pe.at(DEST), pe.at(SOURCE));
     let clear = |n: usize| pe.write(DEST, &vec![0xee; n * 8 + 8]);
-    let kind = random.below(11);
+    let kind = random.below(13);
     let what = format!("call {call}, kind {kind}, {n} elements, {size} members, in place {in_place}");
     match kind {
         0 => assert_eq!(collectives::team_sync(w, team.handle).unwrap(), 0),
@@ -156,6 +173,19 @@ fn one(pe: &Pe, team: &Known, call: u64, random: &mut Random, results: &Results)
                 };
                 same(&what, pe, element, &expected);
             }
+        }
+        11 | 12 => {
+            // Results that depend on the order of the members.
+            let n = n / 2;
+            let of = |member: usize, i: usize| [value(call, member, 2 * i) | 1, value(call, member, 2 * i + 1)];
+            pe.write(SOURCE, &mine(n * 2));
+            let odd = |i: usize| pe.write(SOURCE + i * 16, &of(me, i)[0].to_ne_bytes());
+            (0..n).for_each(odd);
+            let call = if kind == 11 { collectives::reduce } else { collectives::inscan };
+            call(w, team.handle, dest, source, n, AFFINE).unwrap();
+            let all =
+                |i| (0..if kind == 11 { size } else { me + 1 }).map(|member| of(member, i)).reduce(after).unwrap();
+            same(&what, pe, &pe.read(DEST, n * 16), &bytes((0..n).flat_map(all)));
         }
         _ => {
             clear(n);

@@ -9,7 +9,7 @@ use pellucid_core::team::{self, Handle};
 fn ids_are_given_back() {
     run(&Shape::new(&[0, 2, 3], 6), |pe| {
         let world = Known::world(pe);
-        for round in 0..200 {
+        for round in 0..60 {
             let first = world.split(pe, 0, 2, 3);
             let second = world.split(pe, 5, -1, 1 + round % 6);
             if let Some(team) = &second {

@@ -5,8 +5,8 @@ use super::super::gather::from_me;
 use super::super::post::{Kind, Turn, signature};
 use super::object;
 use crate::base::Fault;
-use crate::group::{Net, Object, exchange};
-use crate::team::algorithm::Carry;
+use crate::group::{Net, Object, exchange, exchange_passing};
+use crate::team::algorithm::HostsAlltoall;
 use crate::team::spread::{Call, Spread, sync};
 use crate::team::{Team, World};
 use crate::transport::shm::copy::copy;
@@ -35,6 +35,13 @@ pub(in super::super) fn alltoall(
     let total = bytes * team.size as usize;
     // SAFETY: checked by the caller.
     let (to, from) = unsafe { (object(dest, total), object(source, total)) };
+    let (members, here_at_least) = (team.size as usize, spread.layout.fewest as usize);
+    let algorithm = w.algorithms.hosts_alltoall(bytes, members, members - here_at_least);
+    if algorithm == HostsAlltoall::Passing {
+        exchange_passing(&call.all()?, &to, &from, bytes)?;
+        call.all_heard();
+        return Ok(());
+    }
     here(w, &call, |turn, pe, rank| {
         let theirs = turn.of("source", source, total, pe)?.wrapping_add(team.me as usize * bytes);
         // SAFETY: dest was checked for `total` bytes; the member's source is mapped for as many.
@@ -42,7 +49,7 @@ pub(in super::super) fn alltoall(
         Ok(())
     })?;
     let net = call.all()?;
-    if w.algorithms.hosts_alltoall(bytes) == Carry::Messages {
+    if algorithm == HostsAlltoall::Messages {
         between(&net, call.here(), &to, &from, bytes)?;
     } else {
         // Nobody writes to a member before it is in the call, nor leaves before everything is there.

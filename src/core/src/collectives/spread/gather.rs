@@ -120,8 +120,8 @@ pub(in super::super) fn collect(
         }
     }
     turn.done();
-    let data = Call::begin(w, team, spread, signature(Kind::Collect, 1))?;
-    let whole = Turn::begin(w, local, signature(Kind::Collect, 1));
+    let data = Call::begin(w, team, spread, signature(Kind::Collect, 0))?;
+    let whole = Turn::begin(w, local, signature(Kind::Collect, 0));
     let total = if let Some(total) = ends.last().copied() {
         let first = |host: usize| host.checked_sub(1).map_or(0, |before| ends[before]);
         if total > 0 {

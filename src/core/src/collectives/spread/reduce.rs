@@ -12,8 +12,8 @@ use crate::team::{Team, World, sync};
 use crate::transport::shm::copy::copy;
 use std::ops::Range;
 
-/// From this many bytes on the members of a host work side by side.
-const SIDE_BY_SIDE: usize = 64 << 10;
+/// As many members of a host work side by side as get slices of this many bytes.
+const SLICE: usize = 32 << 10;
 
 #[cold]
 #[inline(never)]
@@ -31,8 +31,9 @@ pub(in super::super) fn reduce(
     local_reduce::here(w, &spread.local, dest, source, nelems, kernel)?;
     // SAFETY: checked by the caller.
     let all = unsafe { object(dest, bytes) };
-    if bytes >= SIDE_BY_SIDE && spread.layout.fewest > 1 {
-        side_by_side(&call, &all, nelems, kernel)?;
+    let lanes = (bytes / SLICE).min(spread.layout.fewest as usize);
+    if lanes > 1 {
+        side_by_side(&call, &all, nelems, kernel, lanes)?;
     } else {
         if call.leads() {
             between(&call.hosts()?, &w.algorithms, &all, kernel)?;
@@ -56,11 +57,10 @@ pub(in super::super) fn between(
     }
 }
 
-/// All members of this host have its result. Each of as many as every host has takes a slice to its like on the other hosts;
-/// then they read each other's.
-fn side_by_side(call: &Call<'_>, all: &Object, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
+/// All members of this host have its result. The first `lanes` of each host take a slice each to their likes on the other
+/// hosts; then they read each other's.
+fn side_by_side(call: &Call<'_>, all: &Object, nelems: usize, kernel: Kernel, lanes: usize) -> Result<(), Fault> {
     let (w, spread) = (call.w, call.spread);
-    let lanes = spread.layout.fewest as usize;
     let slice = |lane: usize| -> Range<usize> {
         nelems * lane / lanes * kernel.elem..nelems * (lane + 1) / lanes * kernel.elem
     };

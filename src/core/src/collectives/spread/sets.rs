@@ -7,9 +7,9 @@ use super::alltoall::puts;
 use super::gather::{ends, gather_between};
 use super::{Strided, alltoall, broadcast, object, reduce};
 use crate::base::Fault;
-use crate::group::{Net, meet};
+use crate::group::{Net, exchange_passing, meet};
 use crate::team::World;
-use crate::team::algorithm::Carry;
+use crate::team::algorithm::HostsAlltoall;
 use crate::team::spread::{Peers, Ranks};
 use crate::transport::shm::copy::copy;
 
@@ -81,7 +81,7 @@ impl<'w> Members<'w> {
         }
         self.w.map.local("dest", dest, total)?;
         let first = |member: usize| member.checked_sub(1).map_or(0, |before| ends[before]);
-        let net = self.call(Kind::Collect, 1)?;
+        let net = self.call(Kind::Collect, 0)?;
         // SAFETY: checked here and by the caller.
         let (all, mine) = unsafe { (object(dest, total), object(source, bytes)) };
         all.copy_from(first(net.me()), &mine);
@@ -92,9 +92,16 @@ impl<'w> Members<'w> {
         let (me, total) = (self.me as usize, bytes * self.size as usize);
         // SAFETY: checked by the caller.
         let (to, from) = unsafe { (object(dest, total), object(source, total)) };
-        if self.w.algorithms.hosts_alltoall(bytes) == Carry::Messages {
-            to.copy_from(me * bytes, &from.part(me * bytes, bytes));
-            return alltoall::between(&self.call(Kind::Alltoall, bytes)?, 0..0, &to, &from, bytes);
+        let size = self.size as usize;
+        match self.w.algorithms.hosts_alltoall(bytes, size, size) {
+            HostsAlltoall::Passing => {
+                return exchange_passing(&self.call(Kind::Alltoall, bytes)?, &to, &from, bytes);
+            }
+            HostsAlltoall::Messages => {
+                to.copy_from(me * bytes, &from.part(me * bytes, bytes));
+                return alltoall::between(&self.call(Kind::Alltoall, bytes)?, 0..0, &to, &from, bytes);
+            }
+            HostsAlltoall::Puts => {}
         }
         self.sync()?;
         to.copy_from(me * bytes, &from.part(me * bytes, bytes));

@@ -125,10 +125,10 @@ impl Net for Peers<'_> {
     }
 
     fn send(&self, to: usize, step: u32, payload: &[u8]) -> Result<(), Fault> {
-        let mut message = [0u8; MESSAGE];
-        message[..HEAD].copy_from_slice(&self.signature.to_le_bytes());
-        message[HEAD..HEAD + payload.len()].copy_from_slice(payload);
-        self.far.send(self.ranks.world(to), self.tag(step), &message[..HEAD + payload.len()])
+        let mut message = Vec::with_capacity(HEAD + payload.len());
+        message.extend_from_slice(&self.signature.to_le_bytes());
+        message.extend_from_slice(payload);
+        self.far.send(self.ranks.world(to), self.tag(step), &message)
     }
 
     fn receive(&self, from: usize, step: u32, into: &mut [u8]) -> Result<(), Fault> {
