@@ -57,6 +57,21 @@ __attribute__((format(printf, 4, 5), noinline, cold)) static void check_failed(c
     _exit(1);
 }
 
+/* PEs of one host, numbered one after the other: all of them, unless the suite says that it runs on several hosts. */
+static int host_pes(void) {
+    const char *told = getenv("TEST_HOST_PES");
+    int pes = told != NULL ? atoi(told) : npes;
+    return pes < npes ? pes : npes;
+}
+
+/* How often something is done that costs nanoseconds on one host and tens of microseconds between hosts. */
+static int fewer(int times) { return host_pes() < npes ? (times + 49) / 50 : times; }
+
+/* The first PE of this PE's host, and how many it has. */
+static int host_first(void) { return me - me % host_pes(); }
+static int host_size(void) { return npes - host_first() < host_pes() ? npes - host_first() : host_pes(); }
+static bool on_this_host(int pe) { return pe >= host_first() && pe < host_first() + host_size(); }
+
 /* Initializes the library and fills in `me` and `npes`. */
 static void begin(void) {
     shmem_init();

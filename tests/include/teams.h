@@ -50,7 +50,7 @@ static void open_teams(void) {
     if (npes > 7) return;
     split_team("odd backwards", npes % 2 ? npes - 2 : npes - 1, -2, npes / 2);
     split_team("the last", npes - 1, 1, 1);
-    describe_team("shared", SHMEM_TEAM_SHARED, 0, 1, npes);
+    describe_team("shared", SHMEM_TEAM_SHARED, host_first(), 1, host_size());
 #endif
 }
 

@@ -26,6 +26,7 @@ pub struct Program {
     limit: u64,
     status: i32,
     expect: Vec<String>,
+    one_host: bool,
 }
 
 impl Program {
@@ -52,6 +53,7 @@ impl Program {
             limit: words("limit").first().and_then(|word| word.parse().ok()).unwrap_or(60),
             status: words("status").first().and_then(|word| word.parse().ok()).unwrap_or(0),
             expect: fields(&raw, "expect").map(String::from).collect(),
+            one_host: words("hosts") == ["one"],
         }
     }
 
@@ -59,6 +61,11 @@ impl Program {
     pub fn missing(&self) -> Vec<&str> {
         let declared = declared::functions();
         self.needs.iter().filter(|name| !declared.contains(*name)).map(String::as_str).collect()
+    }
+
+    /// Whether the program expects common memory between all PEs.
+    pub fn needs_one_host(&self) -> bool {
+        self.one_host
     }
 
     /// The number of PEs nearest to `pes` at which the program runs.

@@ -12,27 +12,28 @@ static void *blocks[MANY];
 
 int main(void) {
     begin();
+    int many = fewer(MANY);
     uint64_t state = 5;
     double start = seconds();
-    for (int k = 0; k < MANY; k++) {
+    for (int k = 0; k < many; k++) {
         size_t size = 1 + draw(&state) % 200;
         blocks[k] = shmem_malloc(size);
         CHECKF(blocks[k] != NULL, "block %d of %zu bytes: about 100 bytes each must fit into 32 MiB", k, size);
         memset(blocks[k], k, size);
     }
     double first = seconds() - start;
-    for (int k = MANY - 1; k > 0; k--) {
+    for (int k = many - 1; k > 0; k--) {
         int other = (int)(draw(&state) % (uint64_t)(k + 1));
         void *swap = blocks[k];
         blocks[k] = blocks[other];
         blocks[other] = swap;
     }
-    for (int k = 0; k < MANY / 2; k++) shmem_free(blocks[k]);
-    for (int k = 0; k < MANY / 2; k++) {
+    for (int k = 0; k < many / 2; k++) shmem_free(blocks[k]);
+    for (int k = 0; k < many / 2; k++) {
         blocks[k] = shmem_malloc(1 + draw(&state) % 100);
         CHECKF(blocks[k] != NULL, "block %d again", k);
     }
-    for (int k = 0; k < MANY; k++) shmem_free(blocks[k]);
+    for (int k = 0; k < many; k++) shmem_free(blocks[k]);
     double all = seconds() - start;
     CHECKF(all < 20, "%g s for the first allocations, %g s in all", first, all);
     void *large = shmem_malloc(31u << 20);

@@ -10,16 +10,16 @@ int main(void) {
     begin();
     CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_WORLD), me);
     CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_WORLD), npes);
-    /* All PEs of the job are on one host here. */
-    CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_SHARED), npes);
-    CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_SHARED), me);
+    CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_SHARED), host_size());
+    CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_SHARED), me - host_first());
     /* Easy to get wrong: the invalid handle. */
     CHECK_EQ(shmem_team_my_pe(SHMEM_TEAM_INVALID), -1);
     CHECK_EQ(shmem_team_n_pes(SHMEM_TEAM_INVALID), -1);
     for (int pe = 0; pe < npes; pe++) {
         CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_WORLD), pe);
-        CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED), pe);
-        CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_SHARED, pe, SHMEM_TEAM_WORLD), pe);
+        int shared = on_this_host(pe) ? pe - host_first() : -1;
+        CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_SHARED), shared);
+        if (shared >= 0) CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_SHARED, shared, SHMEM_TEAM_WORLD), pe);
         CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_INVALID, pe, SHMEM_TEAM_WORLD), -1);
         CHECK_EQ(shmem_team_translate_pe(SHMEM_TEAM_WORLD, pe, SHMEM_TEAM_INVALID), -1);
     }

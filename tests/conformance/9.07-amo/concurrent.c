@@ -14,7 +14,7 @@ static int sum;
 
 int main(void) {
     begin();
-    int rounds = npes > 4 ? ROUNDS / 4 : ROUNDS;
+    int rounds = fewer(npes > 4 ? ROUNDS / 4 : ROUNDS);
     char *taken = symmetric((size_t)npes * (size_t)rounds);
     memset(taken, 0, (size_t)npes * (size_t)rounds);
     uint64_t *heap = symmetric(sizeof *heap);

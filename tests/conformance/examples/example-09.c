@@ -2,6 +2,7 @@
  * pes: 2 4
  * cflags: -std=gnu11 -w
  * expect: PE 1 dest: 1, 2, 3
+ * hosts: one
  */
 #include <shmem.h>
 #include <stdio.h>

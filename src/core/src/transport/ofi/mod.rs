@@ -43,12 +43,16 @@ use engine::{Engine, RECEIVES};
 use libfabric_sys::{self as fi, Library};
 use message::{HEADER, Header, What, encode_tag};
 use op::Kind;
+use peers::Peer;
 use shared::Shared;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use wire::Count;
 
+/// How long a PE that is about to end waits for others to take its messages in.
+const FAREWELL: Duration = Duration::from_secs(2);
 /// Channels that can be open at a time.
 const CHANNELS: usize = 4096;
 
@@ -100,6 +104,7 @@ impl Fabric {
             outgoing: std::collections::VecDeque::new(),
             replies: Vec::new(),
             unposted: Vec::new(),
+            mailed: Vec::new(),
             mailbox: std::collections::HashMap::new(),
             early: std::collections::HashMap::new(),
             flying: 0,
@@ -141,12 +146,13 @@ impl Fabric {
         &self.shared.wire
     }
 
-    /// Ends the progress thread's use of libfabric; all calls go on working, but nobody serves other PEs except those who wait
+    /// Makes sure that messages of this PE have come, then ends the progress thread's use of libfabric; all calls go on working, but nobody serves other PEs except those who wait
     /// here. To be called when the process is about to end: libfabric's own exit handlers do not expect a visitor.
     pub fn rest(&self) {
         if shared::is_child() {
             return;
         }
+        self.shared.settle(FAREWELL);
         self.thread.stop(&self.shared);
         // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more.
         drop(self.shared.lock());
@@ -315,6 +321,12 @@ impl Far for Fabric {
             return Err(Fault::from(Cause::Network(text)));
         }
         let mut engine = self.shared.enter(pe)?;
+        if let Some(peer) = engine.peers.get(pe as u32)
+            && !peer.has(Peer::MAILED)
+        {
+            peer.flags |= Peer::MAILED;
+            engine.mailed.push(pe as u32);
+        }
         let op = engine.ops.take(Kind::Mail, 0, pe as u32);
         let buffer = engine.buffer()?;
         let header = Header { what: What::Mail, hello: false, from: engine.me, number: 0, id: 0 };

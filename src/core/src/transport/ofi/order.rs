@@ -23,11 +23,13 @@
 use super::engine::Engine;
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
+use super::peers::Peer;
 use super::requests::signal;
 use super::rma::IN_MESSAGE;
 use super::shared::{Guard, Shared};
 use crate::base::Fault;
-use crate::transport::far::{Atomic, Place, SignalOp, When};
+use crate::transport::far::{Atomic, Channel, Place, SignalOp, When};
+use std::time::{Duration, Instant};
 
 impl Shared {
     /// Waits until a write may be posted; gives whether it has to be a request instead.
@@ -124,6 +126,28 @@ impl Shared {
             (engine, ()) = self.wait(engine, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
         }
         Ok(())
+    }
+
+    /// Waits until the messages that this PE has sent are with their receivers, but no longer than `limit`: what is still on its
+    /// way when a process ends is lost with it. A receiver that is gone itself needs none.
+    pub fn settle(&self, limit: Duration) {
+        let since = Instant::now();
+        let late = || since.elapsed() > limit;
+        let channel = Channel::DEFAULT.0;
+        let Ok((mut engine, ())) = self.wait(self.lock(), |e| Ok((e.outgoing.is_empty() || late()).then_some(())))
+        else {
+            return;
+        };
+        for pe in std::mem::take(&mut engine.mailed) {
+            if let Some(peer) = engine.peers.get(pe) {
+                peer.flags &= !Peer::MAILED;
+            }
+            if engine.add_nothing(channel, pe).is_err() {
+                return;
+            }
+        }
+        // A fault now is that of a peer that has ended.
+        let _ = self.wait(engine, |e| Ok((e.channel(channel).outstanding == 0 || late()).then_some(())));
     }
 
     /// An atomic operation that the target's CPU carries out.

@@ -33,6 +33,8 @@ impl Peer {
     pub const GREETED: u32 = 2;
     /// Something was sent to it with success.
     pub const REACHED: u32 = 4;
+    /// A message was sent to it that it may not have taken in yet.
+    pub const MAILED: u32 = 8;
 
     /// Whether all of some flags are set.
     pub fn has(&self, flags: u32) -> bool {
