@@ -100,7 +100,12 @@ impl Program {
 
     /// The job that runs the compiled program at a number of PEs, with more options of `oshrun`.
     pub fn job(&self, binary: &Path, pes: usize, options: &[&str]) -> Job {
-        let mut job = Job::oshrun(pes).limit(self.limit).args(&self.oshrun).args(options);
+        self.job_of(Job::oshrun(pes).args(options), binary)
+    }
+
+    /// As [`Program::job`], with `oshrun` and its options as given.
+    pub fn job_of(&self, oshrun: Job, binary: &Path) -> Job {
+        let mut job = oshrun.limit(self.limit).args(&self.oshrun);
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }
