@@ -36,8 +36,9 @@ int main(void) {
     long *heap = symmetric(sizeof(long));
     int next = (me + 1) % npes;
     CHECK(shmem_team_ptr(SHMEM_TEAM_WORLD, heap, next) == shmem_ptr(heap, next));
-    CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, &word, next) == shmem_ptr(&word, next));
-    CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, heap, me) == heap);
+    int last = host_first() + host_size() - 1;
+    CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, &word, host_size() - 1) == shmem_ptr(&word, last));
+    CHECK(shmem_team_ptr(SHMEM_TEAM_SHARED, heap, me - host_first()) == heap);
     CHECK(shmem_team_ptr(SHMEM_TEAM_INVALID, heap, 0) == NULL);
 #endif
 #ifdef HAVE_shmem_team_destroy
