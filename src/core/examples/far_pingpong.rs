@@ -1,10 +1,11 @@
 //! What a PE sees of another host: puts, gets and atomics through the fabric, between two processes.
 //!
 //! ```text
-//! far_pingpong serve PORT [PROVIDER [ADDRESS]]
-//! far_pingpong HOST PORT [PROVIDER [ADDRESS]]
+//! far_pingpong serve PORT [PROVIDER [ADDRESS [naps]]]
+//! far_pingpong HOST PORT [PROVIDER [ADDRESS [naps]]]
 //! ```
-//! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run.
+//! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as it is with
+//! `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong` without.
 #![allow(unsafe_code)]
 
 use pellucid_core::base::Fault;
@@ -111,6 +112,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         provider: Some(provider.clone()),
         interface: args.get(3).cloned(),
         loopback: true,
+        naps: args.get(4).is_some_and(|a| a == "naps"),
         ..Settings::default()
     };
     // Of a lazily exchanged card: the first use comes after the exchange below.

@@ -6,11 +6,11 @@ use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, SignalOp, When}
 use pellucid_core::transport::ofi::Settings;
 use std::ptr;
 
-/// Settings under which the same must come out: as the provider is, without delivery completions, and with atomics by the
-/// provider, which takes the orders away.
-fn ways() -> [Settings; 3] {
+/// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the provider,
+/// which takes the orders away, and without a descriptor to sleep on.
+fn ways() -> [Settings; 4] {
     let nic = Settings { atomics: pellucid_core::transport::ofi::Atomics::Nic, ..settings() };
-    [settings(), Settings { without_delivery: true, ..settings() }, nic]
+    [settings(), Settings { without_delivery: true, ..settings() }, nic, Settings { naps: true, ..settings() }]
 }
 
 /// Every PE writes a region of its own on every other, with puts of all kinds that overlap and are kept apart by fences only,

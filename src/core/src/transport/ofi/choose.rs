@@ -57,7 +57,8 @@ impl<'a> Infos<'a> {
             hint.mode = fi::FI_CONTEXT | fi::FI_CONTEXT2;
             (*hint.ep_attr).type_ = fi::FI_EP_RDM;
             (*hint.domain_attr).mr_mode = MR_MODE as c_int;
-            (*hint.domain_attr).threading = fi::FI_THREAD_SAFE;
+            // All calls are made under one lock: a provider that is told so leaves its own out.
+            (*hint.domain_attr).threading = fi::FI_THREAD_DOMAIN;
             (*hint.domain_attr).resource_mgmt = fi::FI_RM_ENABLED;
             (*hint.tx_attr).msg_order = wish.order;
             (*hint.rx_attr).msg_order = wish.order;

@@ -90,7 +90,7 @@ impl Fabric {
             Fault::from(Cause::Network(format!("PEs of other hosts are reached through libfabric: {error}")))
         })?;
         let choice = choose::choose(&library, settings)?;
-        let port = port::Port::open(library.clone(), &choice, regions, settings.atomics)?;
+        let port = port::Port::open(library.clone(), &choice, regions, settings)?;
         let card = port.card()?.encode()?;
         let description = describe(&library, &choice, &port, settings);
         let wire = Arc::new(Wire::default());
@@ -224,7 +224,7 @@ fn describe(library: &Library, choice: &choose::Choice, port: &port::Port, setti
         ("quiet", complete.to_owned(), how.to_owned()),
         ("atomics", atomics.to_owned(), by.to_owned()),
         ("inject", format!("{} bytes", port.inject), "smaller operations are copied by the provider".to_owned()),
-        ("threads", "FI_THREAD_SAFE".to_owned(), "and one lock around the endpoint".to_owned()),
+        ("threads", "FI_THREAD_DOMAIN".to_owned(), "all calls are made under one lock".to_owned()),
     ];
     Description { rows }
 }

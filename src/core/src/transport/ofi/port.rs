@@ -3,7 +3,7 @@
 
 use super::card::Card;
 use super::choose::{self, Choice};
-use super::settings::Atomics;
+use super::settings::{Atomics, Settings};
 use crate::base::{Cause, Fault};
 use crate::transport::far::Segment;
 use libfabric_sys::{self as fi, Library};
@@ -65,9 +65,9 @@ impl Port {
         library: Library,
         choice: &Choice,
         regions: [(usize, usize); 2],
-        atomics: Atomics,
+        settings: &Settings,
     ) -> Result<Self, Fault> {
-        let info = choice.info();
+        let (info, atomics) = (choice.info(), settings.atomics);
         // SAFETY: the info is alive as long as the choice, and has all its parts.
         let (tx, domain_attr, ep_attr) = unsafe { (&mut *(*info).tx_attr, &*(*info).domain_attr, &*(*info).ep_attr) };
         // The operations say for themselves which completion they want.
@@ -97,7 +97,7 @@ impl Port {
                 && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),
             next_key: 0,
         };
-        port.objects(info)?;
+        port.objects(info, !settings.naps)?;
         if atomics == Atomics::Nic {
             super::nic::check(&port)?;
         }
@@ -110,7 +110,7 @@ impl Port {
         Ok(port)
     }
 
-    fn objects(&mut self, info: *mut fi::fi_info) -> Result<(), Fault> {
+    fn objects(&mut self, info: *mut fi::fi_info, sleep: bool) -> Result<(), Fault> {
         let check = |port: &Self, what: &str, error: c_int| {
             if error == 0 { Ok(()) } else { Err(failed(&port.library, what, &port.provider, i64::from(error))) }
         };
@@ -125,14 +125,14 @@ impl Port {
             let mut attr: fi::fi_cq_attr = std::mem::zeroed();
             attr.format = fi::FI_CQ_FORMAT_MSG;
             attr.size = QUEUE;
-            attr.wait_obj = fi::FI_WAIT_FD;
+            attr.wait_obj = if sleep { fi::FI_WAIT_FD } else { fi::FI_WAIT_NONE };
             let mut error = fi::fi_cq_open(self.domain, &raw mut attr, &raw mut self.cq);
-            if error == 0 {
+            if error == 0 && sleep {
                 let mut fd: c_int = -1;
                 if fi::fi_control(&raw mut (*self.cq).fid, fi::FI_GETWAIT, (&raw mut fd).cast()) == 0 && fd >= 0 {
                     self.wait = Some(fd);
                 }
-            } else {
+            } else if error != 0 {
                 attr.wait_obj = fi::FI_WAIT_NONE;
                 error = fi::fi_cq_open(self.domain, &raw mut attr, &raw mut self.cq);
             }

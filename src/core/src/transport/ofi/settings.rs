@@ -28,6 +28,10 @@ pub struct Settings {
     pub loopback: bool,
     /// More PEs than cores on this host: waits give the core away at once.
     pub crowded: bool,
+    /// The progress thread naps instead of sleeping on the completion queue: some providers (`tcp;ofi_rxm`) are a few microseconds
+    /// faster an operation without a descriptor to sleep on, but others wait for a PE that computes until the end of a nap of at
+    /// most 200 microseconds, and an idle PE uses a few percent of a core.
+    pub naps: bool,
     /// Do without completions that say that data have arrived, as with a provider that lacks them (for tests).
     pub without_delivery: bool,
 }
