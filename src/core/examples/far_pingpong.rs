@@ -59,7 +59,7 @@ impl Pe {
         }
     }
 
-    /// The best time of a round, in nanoseconds an operation.
+    /// The median time of a round, in nanoseconds an operation.
     fn measure(
         &self,
         what: &str,
@@ -67,17 +67,19 @@ impl Pe {
         n: usize,
         mut round: impl FnMut(usize) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let mut best = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        let mut times = [0.0f64; ROUNDS];
+        for time in &mut times {
             let start = Instant::now();
             round(n)?;
-            best = best.min(start.elapsed().as_nanos() as f64 / n as f64);
+            *time = start.elapsed().as_nanos() as f64 / n as f64;
         }
+        times.sort_unstable_by(f64::total_cmp);
+        let median = times[ROUNDS / 2];
         let rate =
-            if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / best) } else { String::new() };
+            if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / median) } else { String::new() };
         let provider = &self.provider;
         println!(
-            "{{\"who\": \"far\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {best:.0}{rate}}}"
+            "{{\"who\": \"far\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {median:.0}{rate}}}"
         );
         Ok(())
     }

@@ -5,7 +5,7 @@
 //! rma_pingpong HOST PORT [PROVIDER [ADDRESS [fd]]]
 //! ```
 //! The second process prints a line of JSON for each measurement; times are of one operation (`ping-pong`: of one way), the
-//! best of several rounds. Writes ask for delivery completions where the provider has them, as an OpenSHMEM library must.
+//! median of several rounds. Writes ask for delivery completions where the provider has them, as an OpenSHMEM library must.
 //! ADDRESS chooses among the interfaces of PROVIDER. With `fd` the completion queue has a descriptor to sleep on, as whoever
 //! serves others while the program computes needs; nobody sleeps on it here, but some providers are slower with it. The names are exchanged over a TCP connection.
 #![allow(unsafe_code)]
@@ -240,20 +240,22 @@ impl End {
         }
     }
 
-    /// The best time of a round, in nanoseconds an operation.
+    /// The median time of a round, in nanoseconds an operation.
     fn measure(&mut self, what: &str, bytes: usize, n: usize, mut round: impl FnMut(&mut Self, usize)) {
-        let mut best = f64::INFINITY;
-        for _ in 0..ROUNDS {
+        let mut times = [0.0f64; ROUNDS];
+        for time in &mut times {
             let start = Instant::now();
             round(self, n);
-            best = best.min(start.elapsed().as_nanos() as f64 / n as f64);
+            *time = start.elapsed().as_nanos() as f64 / n as f64;
         }
+        times.sort_unstable_by(f64::total_cmp);
+        let median = times[ROUNDS / 2];
         let rate =
-            if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / best) } else { String::new() };
+            if bytes > 4096 { format!(", \"MB/s\": {:.0}", bytes as f64 * 1000.0 / median) } else { String::new() };
         let provider = &self.provider;
         let who = if std::env::args().nth(5).is_some_and(|a| a == "fd") { "raw fd" } else { "raw" };
         println!(
-            "{{\"who\": \"{who}\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {best:.0}{rate}}}"
+            "{{\"who\": \"{who}\", \"provider\": \"{provider}\", \"what\": \"{what}\", \"bytes\": {bytes}, \"ns\": {median:.0}{rate}}}"
         );
     }
 }

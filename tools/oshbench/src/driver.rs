@@ -269,7 +269,7 @@ impl Driver {
                 eprintln!("oshbench: {name} runs over loopback: no namespaces can be made here: {why}");
             }
             for _ in 0..self.repetitions {
-                let alone = network.libfabric(self.quick)?;
+                let alone = network.libfabric()?;
                 let mut command = network.job(&library, &path);
                 if self.quick {
                     command.arg("--quick");

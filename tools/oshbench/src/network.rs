@@ -8,11 +8,13 @@ use std::time::Duration;
 use crate::hosts::Hosts;
 use crate::job;
 use crate::library::Library;
-use crate::line::{self, Line, Measurement};
+use crate::line::{self, Key, Line, Measurement};
 
 const LIMIT: Duration = Duration::from_secs(60);
 /// The program that talks to libfabric alone, beside this one.
 const ALONE: &str = "rma_pingpong";
+/// Of both.
+const PROVIDER: &str = "tcp;ofi_rxm";
 
 /// The network that is measured.
 pub struct Network {
@@ -46,37 +48,53 @@ impl Network {
             }
             None => Command::new(library.launcher()),
         };
-        command.args(["-n", "2", "--bind", "none"]).arg(program).env("SHMEM_TRANSPORT", "ofi");
+        command
+            .args(["-n", "2", "--bind", "none"])
+            .arg(program)
+            .env("SHMEM_TRANSPORT", "ofi")
+            .env("SHMEM_OFI_PROVIDER", PROVIDER);
         command
     }
 
     /// What libfabric alone takes for the same.
-    pub fn libfabric(&self, quick: bool) -> Result<Vec<Measurement>, String> {
+    pub fn libfabric(&self) -> Result<Vec<Measurement>, String> {
         let on = |host: usize| match &self.hosts {
             Some(hosts) => hosts.on(host, &self.alone),
             None => Command::new(&self.alone),
         };
-        let address = if self.hosts.is_some() { Hosts::ADDRESSES[0] } else { "127.0.0.1" };
+        let addresses = if self.hosts.is_some() { Hosts::ADDRESSES } else { ["127.0.0.1"; 2] };
         let port = (20_000 + std::process::id() % 10_000).to_string();
-        let mut server = on(0);
-        let mut server = server
-            .args(["server", address, &port])
+        let mut server = on(0)
+            .args(["serve", &port, PROVIDER, addresses[0]])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .spawn()
             .map_err(|e| format!("{}: {e}", self.alone.display()))?;
-        let mut client = on(1);
-        client.args(["client", address, &port]);
-        if quick {
-            client.arg("--quick");
-        }
-        let finished = job::run(&mut client, LIMIT);
+        let finished = job::run(on(1).args([addresses[0], &port, PROVIDER, addresses[1]]), LIMIT);
         if finished.is_err() {
             let _ = server.kill();
         }
         let _ = server.wait();
-        measurements(&finished?.stdout)
+        let found: Vec<Measurement> = finished?.stdout.lines().filter_map(alone).collect();
+        if found.is_empty() { Err(format!("{ALONE} printed no measurement")) } else { Ok(found) }
     }
+}
+
+/// A line of the other program, as the measurement that it is to be compared with.
+fn alone(text: &str) -> Option<Measurement> {
+    let line: serde_json::Value = serde_json::from_str(text).ok()?;
+    let (what, bytes, ns) = (line["what"].as_str()?, line["bytes"].as_u64()?, line["ns"].as_f64()?);
+    // A ping-pong goes two ways; a fetch-add that the target's CPU does is a message there and one back.
+    let (bench, ns) = match (what, bytes) {
+        ("write ping-pong (two ways)", 8) => ("net-put", ns / 2.0),
+        ("read", 8) => ("net-get", ns),
+        ("message round trip (a fetch-add by hand)", _) => ("net-fetch_add", ns),
+        ("writes in a window of 16", _) => ("net-put-bw", ns),
+        _ => return None,
+    };
+    let bytes = if bench == "net-put-bw" { bytes } else { 8 };
+    let key = Key { bench: bench.to_owned(), memory: "heap".to_owned(), bytes, pes: 2 };
+    Some(Measurement { key, ns, limit: None })
 }
 
 /// The measurements in a program's output.
