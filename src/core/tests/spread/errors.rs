@@ -33,6 +33,24 @@ fn different_collectives() {
 }
 
 #[test]
+fn nothing_needs_no_objects() {
+    run(&Shape::new(&[0, 2, 3], 4), |pe| {
+        let null = std::ptr::null_mut::<u8>();
+        let (w, team) = (&pe.w, Handle::WORLD);
+        let sum = kernel::sum::<i64>();
+        for _ in 0..3 {
+            assert_eq!(collectives::collect(w, team, null, null, 0), Ok(0));
+            assert_eq!(collectives::fcollect(w, team, null, null, 0), Ok(0));
+            assert_eq!(collectives::broadcast(w, team, null, null, 0, 1), Ok(0));
+            assert_eq!(collectives::reduce(w, team, null, null, 0, sum), Ok(0));
+            assert_eq!(collectives::exscan(w, team, null, null, 0, sum), Ok(0));
+            assert_eq!(collectives::alltoall(w, team, null, null, 0), Ok(0));
+            assert_eq!(collectives::alltoalls(w, team, null, null, 1, 1, 0, 8), Ok(0));
+        }
+    });
+}
+
+#[test]
 fn different_sizes() {
     let found = faults(&Shape::new(&[0, 1, 2], 3), |pe| {
         let n = if pe.me() == 1 { 100_000 } else { 200_000 };
