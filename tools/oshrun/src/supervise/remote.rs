@@ -244,7 +244,10 @@ impl Supervisor {
                     }
                 }
                 Do::Tell(message) => remote.link.send(&message, &self.epoll),
-                Do::Abort(status, message) => self.conclude((!message.is_empty()).then_some(message), status),
+                Do::Abort(pe, status, message) => {
+                    let text = (!message.is_empty()).then(|| format!("{}: {message}", self.who(pe)));
+                    self.conclude(text, status);
+                }
             }
         }
     }
