@@ -222,6 +222,19 @@ fn pes_find_each_other() {
 const AS_PE: [&str; 4] = ["a_pe_of_the_next_tests", "--exact", "--nocapture", "--test-threads=1"];
 
 #[test]
+fn programs_of_the_library_meet() {
+    let program = Build::program("launcher/say.c").build();
+    for (hosts, pes) in [(2, 1), (2, 3), (4, 2)] {
+        let Some(net) = Hosts::new(hosts) else { return };
+        let outcome = net.oshrun(pes).arg(&program).arg("numbers").limit(60).run().expect_code(0);
+        let npes = hosts * pes;
+        let expected: Vec<String> = (0..npes).map(|pe| format!("PE {pe} of {npes}")).collect();
+        assert_eq!(sorted(&outcome.stdout), expected);
+        assert_eq!(outcome.stderr, "");
+    }
+}
+
+#[test]
 fn a_slow_and_lossy_network_is_no_end() {
     let Some(net) = Hosts::new(2) else { return };
     if !net.disturb("b", "delay 20ms 5ms loss 3%") {
