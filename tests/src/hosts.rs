@@ -207,3 +207,34 @@ fn ip(arguments: &[&str]) {
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "ip {}: {text}", arguments.join(" "));
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spaces() -> Vec<String> {
+        let entries = std::fs::read_dir("/run/netns").into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn hosts_go_with_their_test() {
+        let Some(hosts) = Hosts::new(2) else { return };
+        let prefix = hosts.prefix.clone();
+        assert_eq!(spaces().iter().filter(|name| name.starts_with(&prefix)).count(), 3);
+        assert_eq!(hosts.on("b", "hostname").run().expect_code(0).stdout, "b\n");
+        let ping = hosts.on("a", "sh").args(["-c", "ip route get 10.77.0.2"]).run().expect_code(0);
+        assert!(ping.stdout.contains("dev eth0"), "{}", ping.describe());
+        // Those of a process that is no more: its number is beyond the largest.
+        let stale = format!("{PREFIX}4194999n0-a");
+        ip(&["netns", "add", &stale]);
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            let _hosts = hosts;
+            panic!("in the middle of a test");
+        }));
+        assert!(panicked.is_err());
+        assert!(!spaces().iter().any(|name| name.starts_with(&prefix)));
+        let _others = Hosts::new(1);
+        assert!(!spaces().contains(&stale));
+    }
+}

@@ -50,6 +50,11 @@ pub fn temporary_names() -> BTreeSet<String> {
     names(&std::env::temp_dir())
 }
 
+/// Names in a folder.
+pub fn entries(folder: &Path) -> BTreeSet<String> {
+    names(folder)
+}
+
 fn names(folder: &Path) -> BTreeSet<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return BTreeSet::new() };
     entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()

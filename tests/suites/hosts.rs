@@ -161,9 +161,9 @@ fn many_hosts_start_together() {
     assert_eq!(outcome.stdout.lines().count(), 40);
 }
 
-/// Run by `oshrun` as a PE, from the next test.
+/// Run by `oshrun` as a PE, from the next tests.
 #[test]
-fn a_pe_of_the_next_test() {
+fn a_pe_of_the_next_tests() {
     use pellucid_core::bootstrap;
     if std::env::var_os("PELLUCID_WIREUP_FD").is_none() {
         return;
@@ -171,6 +171,11 @@ fn a_pe_of_the_next_test() {
     let launch = bootstrap::find(|_, _| None, |_| ()).expect("a job");
     let wireup = launch.wireup.expect("other hosts");
     let (me, npes) = (wireup.pe(), wireup.npes());
+    match std::env::var("FLAVOUR").as_deref() {
+        Ok("leaves") if me == 1 => return,
+        Ok("aborts") if me == 2 => wireup.abort(9, "had enough"),
+        _ => {}
+    }
     for round in 0..3 {
         wireup.publish("fabric", format!("PE {me} in round {round}").as_bytes()).expect("published");
         wireup.fence().expect("a fence");
@@ -191,13 +196,41 @@ fn a_pe_of_the_next_test() {
 fn pes_find_each_other() {
     let Some(net) = Hosts::new(3) else { return };
     let this = std::env::current_exe().expect("this file");
-    let job = net.oshrun_with(&["--hosts", "a:2,b:1,c:3"]).arg(this);
-    let outcome = job.args(["a_pe_of_the_next_test", "--exact", "--nocapture", "--test-threads=1"]).run();
-    let outcome = outcome.expect_code(0);
+    let job = net.oshrun_with(&["--hosts", "a:2,b:1,c:3"]).arg(&this).args(AS_PE);
+    let outcome = job.run().expect_code(0);
     let hosts = ["0..2", "0..2", "2..3", "3..6", "3..6", "3..6"];
     for (pe, local) in hosts.iter().enumerate() {
         let line = format!("PE {pe} of 6, {local} here, hosts begin with Some([0, 2, 3])");
         assert!(outcome.stdout.contains(&line), "{line}\n{}", outcome.describe());
+    }
+    // One that does not come: the others wait in the library, on all hosts.
+    let job = net.oshrun_with(&["--hosts", "a:1,b:2,c:1", "-x", "FLAVOUR=leaves"]).arg(&this).args(AS_PE);
+    let outcome = job.limit(30).run().expect_code(1);
+    outcome.expect_text(&[
+        "PE 1 of 4 on host b (pid ",
+        "5 s later others are still inside the library and may wait for it for ever:",
+        "PE 0 of 4 on host a (pid ",
+        "PE 2 of 4 on host b (pid ",
+        "PE 3 of 4 on host c (pid ",
+        "in shmem_init",
+    ]);
+    let job = net.oshrun_with(&["--hosts", "a:1,b:2,c:1", "-x", "FLAVOUR=aborts"]).arg(&this).args(AS_PE);
+    job.limit(30).run().expect_code(9).expect_text(&["PE 2 of 4 on host b (pid ", "): had enough"]);
+}
+
+/// What has this file be a PE.
+const AS_PE: [&str; 4] = ["a_pe_of_the_next_tests", "--exact", "--nocapture", "--test-threads=1"];
+
+#[test]
+fn programs_of_the_library_meet() {
+    let program = Build::program("launcher/say.c").build();
+    for (hosts, pes) in [(2, 1), (2, 3), (4, 2)] {
+        let Some(net) = Hosts::new(hosts) else { return };
+        let outcome = net.oshrun(pes).arg(&program).arg("numbers").limit(60).run().expect_code(0);
+        let npes = hosts * pes;
+        let expected: Vec<String> = (0..npes).map(|pe| format!("PE {pe} of {npes}")).collect();
+        assert_eq!(sorted(&outcome.stdout), expected);
+        assert_eq!(outcome.stderr, "");
     }
 }
 
@@ -222,6 +255,16 @@ fn ssh_reaches_a_host() {
     let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one:2,two:2"]);
     let outcome = job.arg(plain()).args(["signal", "3", "9"]).run().expect_code(137);
     outcome.expect_text(&["PE 3 of 4 on host two", "signal 9"]);
+    // What ssh has started goes when oshrun is killed, though no signal gets there.
+    let binary = Build::program("hosts/plain.c").named("plain-ssh").build();
+    let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one:2,two:2"]);
+    let running = job.arg(&binary).arg("stubborn").start();
+    let patience = std::time::Duration::from_secs(10);
+    assert!(system::wait_until(patience, || system::processes(&binary).len() == 4));
+    assert!(system::signal(running.pid(), libc::SIGKILL));
+    let left = system::wait_for_no_process(&binary, patience);
+    assert!(left.is_empty(), "{left:?}");
+    running.wait();
     let job = Job::new(tree::tool("oshrun")).args(["--launch-agent", &agent, "--hosts", "one,closed"]);
     let outcome = job.arg("true").run().expect_code(1);
     outcome.expect_text(&["host closed: oshrun could not be started there", "Connection refused"]);

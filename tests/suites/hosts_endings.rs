@@ -127,6 +127,28 @@ fn a_host_that_stands_still_is_lost() {
     outcome.expect_code(1).expect_text(&["lost host b (PEs 2 to 3)"]);
 }
 
+/// With the library between the hosts, what is said tells where in it the PEs are.
+#[test]
+fn pes_inside_the_library_say_where() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("launcher/say.c").named("say-hosts").build();
+    let run = |options: &[&str], arguments: &[&str]| {
+        let job = net.oshrun(2).args(options).arg(&binary).args(arguments);
+        ends(job.limit(40).start(), &binary, || ())
+    };
+    let outcome = run(&["--timeout", "3"], &["hang"]).expect_code(124);
+    outcome.expect_text(&[
+        "PE 0 of 4 on host a (pid ",
+        "in shmem_long_wait_until",
+        "PE 3 of 4 on host b (pid ",
+        "in shmem_barrier_all",
+        "in shmem_barrier_all for PE 0",
+    ]);
+    let outcome = run(&[], &["signal", "3", "9"]).expect_code(137);
+    outcome.expect_text(&["PE 3 of 4 on host b (pid ", "signal 9 (kill) in or after shmem_"]);
+    run(&[], &["status", "2", "5"]).expect_code(5).expect_text(&["PE 2 of 4 on host b (pid ", "after shmem_finalize"]);
+}
+
 #[test]
 fn a_time_limit_ends_the_job_everywhere() {
     let Some(net) = Hosts::new(2) else { return };

@@ -1,5 +1,6 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
+use super::network::Network;
 use super::{NESTING, NETWORK, WIREUP, map, process, world};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
@@ -23,6 +24,7 @@ pub fn finalize() -> Result<bool, Fault> {
     collectives::barrier_in(world(), Kind::Finalize)?;
     let last = before == 1;
     if last {
+        NETWORK.get().map_or(Ok(()), Network::settle)?;
         process.job.pe(process.pe).set_state(PeState::Finalized);
     }
     Ok(last)
@@ -35,13 +37,14 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     let Some(process) = process() else { return };
     let open = NESTING.swap(0, Ordering::AcqRel) > 0;
     if open && status == 0 && process.job.exit_request().is_none() {
-        if let Err(fault) = collectives::barrier_in(world(), Kind::Finalize) {
+        let met = collectives::barrier_in(world(), Kind::Finalize);
+        if let Err(fault) = met.and_then(|()| NETWORK.get().map_or(Ok(()), Network::settle)) {
             fail("exit", fault);
         }
         process.job.pe(process.pe).set_state(PeState::Finalized);
     }
     if let Some(network) = NETWORK.get() {
-        network.rest();
+        network.far.rest();
     }
     let Some(wireup) = WIREUP.get() else { return };
     match process.job.exit_request() {

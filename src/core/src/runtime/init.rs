@@ -127,8 +127,8 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
         if env::atomics_by_nic()? {
             map.atomic_pes = 0;
         }
-        hosts = network.hosts;
-        let _ = NETWORK.set(network.far);
+        hosts = network.hosts.clone();
+        let _ = NETWORK.set(network);
         network::assist_waiters();
     }
     // Areas are found by world number.

@@ -17,7 +17,6 @@ use crate::bootstrap::wireup::Wireup;
 use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::team::World;
-use crate::transport::ofi::Fabric;
 use std::cell::UnsafeCell;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
@@ -44,7 +43,7 @@ pub fn map() -> &'static Map {
 }
 
 /// What reaches PEs of other hosts, in a job that has any.
-static NETWORK: OnceLock<&'static Fabric> = OnceLock::new();
+static NETWORK: OnceLock<network::Network> = OnceLock::new();
 
 /// What one process has for its life.
 struct Process {

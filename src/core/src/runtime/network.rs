@@ -19,6 +19,8 @@ pub(super) struct Network {
     pub far: &'static Fabric,
     /// First PEs of all hosts.
     pub hosts: Vec<u32>,
+    /// How they were found.
+    wireup: Arc<dyn Wireup>,
 }
 
 const ON_HOST: &str = "one host";
@@ -81,7 +83,7 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
     identity.agree(pe, &theirs, next)?;
     let hosts = if env::network_only()? { Some((0..npes).collect()) } else { wireup.hosts() };
     let hosts = hosts.map_or_else(|| spread::hosts(mine, fabric), Ok)?;
-    Ok(Network { far: fabric, hosts })
+    Ok(Network { far: fabric, hosts, wireup })
 }
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
@@ -92,6 +94,12 @@ fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
 }
 
 impl Network {
+    /// Meets all PEs without the network, after the last barrier over it. Collective over the job. A process that ends before
+    /// closes its connections, and messages of that barrier to others may be lost with them.
+    pub(super) fn settle(&self) -> Result<(), Fault> {
+        self.wireup.fence()
+    }
+
     /// What was chosen and why, for people.
     pub(super) fn about(&self) -> String {
         format!("network between {} hosts:\n{}", self.hosts.len(), self.far.describe())

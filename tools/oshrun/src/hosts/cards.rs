@@ -16,8 +16,8 @@ pub enum Do {
     Answer(u32, Reply),
     /// Tells the root.
     Tell(ToRoot),
-    /// Ends the job, as a PE wishes.
-    Abort(i32, String),
+    /// Ends the job with this status, as a PE wishes.
+    Abort(u32, i32, String),
 }
 
 /// A part's side.
@@ -74,7 +74,7 @@ impl PartCards {
                 if waiting.len() == 1 { vec![Do::Tell(ToRoot::Wanted { pe, key })] } else { Vec::new() }
             }
             Request::Hosts => vec![Do::Answer(from, Reply::Hosts(self.hosts.clone()))],
-            Request::Abort { status, message } => vec![Do::Abort(status, message)],
+            Request::Abort { status, message } => vec![Do::Abort(from, status, message)],
             Request::Finish => Vec::new(),
         }
     }
@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(answers(part.request(0, Request::Hosts)), [(0, Reply::Hosts(vec![(2, 1)]))]);
         assert!(matches!(
             part.request(0, Request::Abort { status: 3, message: "m".into() }).as_slice(),
-            [Do::Abort(3, message)] if message == "m"
+            [Do::Abort(0, 3, message)] if message == "m"
         ));
     }
 

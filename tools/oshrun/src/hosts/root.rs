@@ -239,7 +239,8 @@ impl Root<'_> {
                 }
             }
             Meaning::Pause => {
-                self.send_all(&ToPart::Pause {});
+                // Whoever has a connection expects to hear of us.
+                (0..self.hosts.len()).for_each(|host| self.send(host, &ToPart::Pause {}));
                 let before = Instant::now();
                 signal::stop_here();
                 let paused = before.elapsed();

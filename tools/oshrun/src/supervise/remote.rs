@@ -81,7 +81,7 @@ impl Supervisor {
         match &mut self.remote {
             Some(remote) => {
                 let place = place.at_end();
-                remote.link.send(&ToRoot::Left { pe, who, place }, &self.epoll);
+                remote.link.send(&ToRoot::Left { who, place }, &self.epoll);
             }
             None => self.note_left(pe, place),
         }
@@ -89,8 +89,9 @@ impl Supervisor {
 
     /// A PE has ended with this status, after it had left the library.
     pub(super) fn late(&mut self, pe: u32, place: &Place, status: i32, text: Option<String>) {
+        let who = self.who(pe).to_string();
         match &mut self.remote {
-            Some(remote) => remote.link.send(&ToRoot::Late { pe, status, text }, &self.epoll),
+            Some(remote) => remote.link.send(&ToRoot::Late { who, status, text }, &self.epoll),
             None => {
                 text.iter().for_each(|text| self.output.say(text));
                 self.verdict.status.get_or_insert(status);
@@ -244,7 +245,10 @@ impl Supervisor {
                     }
                 }
                 Do::Tell(message) => remote.link.send(&message, &self.epoll),
-                Do::Abort(status, message) => self.conclude((!message.is_empty()).then_some(message), status),
+                Do::Abort(pe, status, message) => {
+                    let text = (!message.is_empty()).then(|| format!("{}: {message}", self.who(pe)));
+                    self.conclude(text, status);
+                }
             }
         }
     }

@@ -117,15 +117,15 @@ impl Root<'_> {
                 self.output.say(&format!("host {host}: {text}"));
             }
             ToRoot::Verdict { status, text } => self.judge(text, status),
-            ToRoot::Late { pe, status, text } => {
+            ToRoot::Late { who, status, text } => {
                 if !self.ending {
                     text.iter().for_each(|text| self.output.say(text));
                     self.status.get_or_insert(status);
-                    let (who, place) = (format!("PE {pe}"), "after shmem_finalize".into());
+                    let place = "after shmem_finalize".into();
                     self.lost.get_or_insert(Lost { who, place, since: Instant::now() });
                 }
             }
-            ToRoot::Left { who, place, .. } => {
+            ToRoot::Left { who, place } => {
                 self.lost.get_or_insert(Lost { who, place, since: Instant::now() });
             }
             ToRoot::Report { id, handled, lines, pes } => self.reported(number, id, handled, lines, pes),

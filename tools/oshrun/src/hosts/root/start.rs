@@ -38,8 +38,8 @@ const PASSED_ON: [&str; 5] = ["SHMEM_", "SMA_", "PELLUCID_", "FI_", "OMP_"];
 /// Others, by name.
 const NAMED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 /// What only the PE has a use for that it was meant for.
-const PRIVATE: [&str; 5] =
-    ["PELLUCID_JOB_FD", "PELLUCID_PROFILE_FD", "PELLUCID_WIREUP_FD", "PELLUCID_PE", "PELLUCID_NPES"];
+const PRIVATE: [&str; 6] =
+    ["PELLUCID_JOB_FD", "PELLUCID_PROFILE_FD", "PELLUCID_WIREUP_FD", "PELLUCID_PE", "PELLUCID_NPES", "PELLUCID_IS"];
 
 impl<'a> Root<'a> {
     /// Starts a part on every host.
