@@ -17,6 +17,8 @@ Options of {wrapper}; every other one goes to the compiler unchanged:
   -show, --show, -showme  print the command instead of running it
   -showme:compile         print the options added for compiling
   -showme:link            print the options added for linking
+  -showme:incdirs, -showme:libdirs, -showme:libs, -showme:command, -showme:version
+                          print parts of them, the compiler, this version
 
 Environment: {variable} is the compiler, with arguments if need be ({variable}=\"ccache gcc\").
 

@@ -1,4 +1,4 @@
-//! C or C++, and which compiler stands behind the wrapper.
+//! C, C++ or Fortran, and which compiler stands behind the wrapper.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -8,8 +8,10 @@ use std::path::Path;
 pub enum Language {
     /// `oshcc`
     C,
-    /// `oshc++`
+    /// `oshc++`, which others call `oshcxx` or `oshCC`
     Cxx,
+    /// `oshfort`
+    Fortran,
 }
 
 /// The compiler to run.
@@ -25,7 +27,13 @@ impl Language {
     /// The language that a program of this name stands for.
     pub fn of_program(name: &OsStr) -> Self {
         let name = Path::new(name).file_name().unwrap_or_default().to_string_lossy();
-        if name.contains("++") || name.contains("cxx") || name.contains("CC") { Self::Cxx } else { Self::C }
+        if name.contains("fort") {
+            Self::Fortran
+        } else if name.contains("++") || name.contains("cxx") || name.contains("CC") {
+            Self::Cxx
+        } else {
+            Self::C
+        }
     }
 
     /// The name of the wrapper.
@@ -33,6 +41,7 @@ impl Language {
         match self {
             Self::C => "oshcc",
             Self::Cxx => "oshc++",
+            Self::Fortran => "oshfort",
         }
     }
 
@@ -41,6 +50,7 @@ impl Language {
         match self {
             Self::C => "CC",
             Self::Cxx => "CXX",
+            Self::Fortran => "FC",
         }
     }
 
@@ -48,10 +58,11 @@ impl Language {
         match self {
             Self::C => "cc",
             Self::Cxx => "c++",
+            Self::Fortran => "gfortran",
         }
     }
 
-    /// The compiler: from `CC` or `CXX`, else the system's. Error: the variable cannot be read as words.
+    /// The compiler: from `CC`, `CXX` or `FC`, else the system's. Error: the variable cannot be read as words.
     pub fn compiler(self) -> Result<Compiler, String> {
         self.choose(std::env::var(self.variable()).ok().as_deref())
     }
@@ -77,7 +88,7 @@ impl Language {
 
 fn is_wrapper(word: &str) -> bool {
     let name = Path::new(word).file_name().unwrap_or_default();
-    name == "oshcc" || name == "oshc++" || name == "oshcxx" || name == "oshCC"
+    ["oshcc", "oshc++", "oshcxx", "oshCC", "oshfort"].iter().any(|wrapper| name == *wrapper)
 }
 
 /// Splits at blanks; quotation marks and backslashes protect them as in a shell. `None`: a mark is not closed.
@@ -113,6 +124,8 @@ mod tests {
             ("/a/c++/oshcc", Language::C),
             ("./oshc++", Language::Cxx),
             ("oshcxx", Language::Cxx),
+            ("oshCC", Language::Cxx),
+            ("/a/oshfort", Language::Fortran),
         ] {
             assert_eq!(Language::of_program(OsStr::new(name)), language, "{name}");
         }

@@ -1,10 +1,10 @@
-//! `oshcc` and `oshc++`: the C and C++ compiler, with what OpenSHMEM programs need added.
+//! `oshcc`, `oshc++` and `oshfort`: the C, C++ and Fortran compiler, with what OpenSHMEM programs need added.
 //!
-//! One program under two names: which compiler it stands for is in the name it is called by.
+//! One program under several names: which compiler it stands for is in the name it is called by.
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`language`] | C or C++, and the compiler for it |
+//! | [`language`] | C, C++ or Fortran, and the compiler for it |
 //! | [`tree`] | where headers and libraries are |
 //! | [`mode`] | what a command line makes the compiler do |
 //! | [`plan`] | the command that is run |
@@ -51,8 +51,9 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
     for warning in order::warnings(args) {
         eprintln!("{}: warning: {warning}", language.wrapper());
     }
-    let command = match plan::plan(&compiler.words, &tree, args) {
+    let command = match plan::plan(language, &compiler.words, &tree, args) {
         Request::Show(words) => return print(&(show::line(&words) + "\n")),
+        Request::Text(text) => return print(&(text + "\n")),
         Request::Help(words) => {
             print(&help::text(language, &compiler))?;
             words

@@ -1,5 +1,6 @@
 //! From the user's arguments to the command that is run or shown.
 
+use crate::language::Language;
 use crate::mode::{Mode, mode};
 use crate::tree::Tree;
 use std::ffi::{OsStr, OsString};
@@ -9,8 +10,10 @@ use std::ffi::{OsStr, OsString};
 pub enum Request {
     /// Run this.
     Run(Vec<OsString>),
-    /// Print this.
+    /// Print these words.
     Show(Vec<OsString>),
+    /// Print this text.
+    Text(String),
     /// Print our own help text, then run this, which prints the compiler's.
     Help(Vec<OsString>),
 }
@@ -21,29 +24,48 @@ enum Show {
     Command,
     Compile,
     Link,
+    IncludeFolders,
+    LibraryFolders,
+    Libraries,
+    Compiler,
+    Version,
 }
 
-/// Spellings, as other wrappers have them.
+/// Spellings, as other wrappers have them; a second dash may stand before each.
 const SHOWS: &[(&str, Show)] = &[
     ("-show", Show::Command),
-    ("--show", Show::Command),
     ("-showme", Show::Command),
-    ("--showme", Show::Command),
     ("-showme:compile", Show::Compile),
-    ("--showme:compile", Show::Compile),
     ("-showme:link", Show::Link),
-    ("--showme:link", Show::Link),
+    ("-showme:incdirs", Show::IncludeFolders),
+    ("-showme:libdirs", Show::LibraryFolders),
+    ("-showme:libs", Show::Libraries),
+    ("-showme:command", Show::Compiler),
+    ("-showme:version", Show::Version),
 ];
 
+fn asks_to_show(arg: &OsStr) -> Option<Show> {
+    let arg = arg.to_str()?;
+    let one_dash = arg.strip_prefix("--").map(|name| format!("-{name}"));
+    let arg = one_dash.as_deref().unwrap_or(arg);
+    SHOWS.iter().find(|(name, _)| arg == *name).map(|(_, show)| *show)
+}
+
 /// The command for these arguments: every one of them unchanged and in order, ours before (headers) and after (library).
-pub fn plan(compiler: &[OsString], tree: &Tree, args: &[OsString]) -> Request {
-    let show = |arg: &OsString| SHOWS.iter().find(|(name, _)| arg == name).map(|(_, show)| *show);
-    let shown = args.iter().rev().find_map(show);
-    let args: Vec<OsString> = args.iter().filter(|arg| show(arg).is_none()).cloned().collect();
+pub fn plan(language: Language, compiler: &[OsString], tree: &Tree, args: &[OsString]) -> Request {
+    let shown = args.iter().rev().find_map(|arg| asks_to_show(arg));
+    let args: Vec<OsString> = args.iter().filter(|arg| asks_to_show(arg).is_none()).cloned().collect();
     let mode = mode(&args);
     match shown {
         Some(Show::Compile) => return Request::Show(compile_options(tree)),
         Some(Show::Link) => return Request::Show(link_options(tree, mode)),
+        Some(Show::IncludeFolders) => return Request::Show(vec![tree.include.clone().into()]),
+        Some(Show::LibraryFolders) => return Request::Show(vec![tree.lib.clone().into()]),
+        Some(Show::Libraries) => return Request::Text("sma".into()),
+        Some(Show::Compiler) => return Request::Show(compiler.to_vec()),
+        Some(Show::Version) => {
+            return Request::Text(format!("{}: Pellucid {}", language.wrapper(), env!("CARGO_PKG_VERSION")));
+        }
         Some(Show::Command) | None => {}
     }
     let nothing_to_do = shown.is_some() && args.is_empty();
@@ -118,8 +140,14 @@ mod tests {
             ("-showme:compile", "show -I/p/include".into()),
             ("-showme:link a.c", format!("show {library}")),
             ("-static -showme:link", "show -L/p/lib -lsma -lm".into()),
+            ("-showme:incdirs", "show /p/include".into()),
+            ("--showme:libdirs", "show /p/lib".into()),
+            ("-showme:libs", "text sma".into()),
+            ("--showme:command a.c", "show cc".into()),
+            ("-showme:version", format!("text oshcc: Pellucid {}", env!("CARGO_PKG_VERSION"))),
         ] {
-            let (kind, command) = match plan(&words("cc"), &tree, &words(args)) {
+            let (kind, command) = match plan(Language::C, &words("cc"), &tree, &words(args)) {
+                Request::Text(text) => ("text", words(&text)),
                 Request::Run(command) => ("run", command),
                 Request::Show(command) => ("show", command),
                 Request::Help(command) => ("help", command),
@@ -131,7 +159,8 @@ mod tests {
     #[test]
     fn the_compiler_may_have_arguments() {
         let tree = Tree::at(Path::new("/p"));
-        let Request::Run(command) = plan(&words("ccache gcc -m64"), &tree, &words("-c a.c")) else { panic!() };
+        let asked = plan(Language::C, &words("ccache gcc -m64"), &tree, &words("-c a.c"));
+        let Request::Run(command) = asked else { panic!() };
         assert_eq!(text(&command), "ccache gcc -m64 -I/p/include -c a.c");
     }
 }
