@@ -1,27 +1,31 @@
 /*
- * The dynamic loader, where there is one. A strong reference would pull the loader into static executables, which the linker
- * warns of and which could not use it.
+ * The dynamic loader, where there is one. It is asked for by name: a reference to dlopen, weak or not, would have the linker
+ * warn of every static executable, and there it could not be used.
  */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stddef.h>
-
-extern __typeof__(dlopen) dlopen __attribute__((weak));
-extern __typeof__(dlsym) dlsym __attribute__((weak));
-extern __typeof__(dlerror) dlerror __attribute__((weak));
 
 __attribute__((visibility("hidden"))) int pellucid_has_loader(void);
 __attribute__((visibility("hidden"))) void *pellucid_dlopen(const char *path, int flags);
 __attribute__((visibility("hidden"))) void *pellucid_dlsym(void *handle, const char *name);
 __attribute__((visibility("hidden"))) const char *pellucid_dlerror(void);
 
+typedef void *open_function(const char *path, int flags);
+
+static open_function *opener(void)
+{
+    return (open_function *)dlsym(RTLD_DEFAULT, "dlopen");
+}
+
 int pellucid_has_loader(void)
 {
-    return dlopen != NULL && dlsym != NULL && dlerror != NULL;
+    return opener() != NULL;
 }
 
 void *pellucid_dlopen(const char *path, int flags)
 {
-    return dlopen(path, flags);
+    return opener()(path, flags);
 }
 
 void *pellucid_dlsym(void *handle, const char *name)

@@ -2,7 +2,7 @@
 
 use super::value;
 use crate::base::{Cause, Fault};
-use crate::os::{mmap, process, socket};
+use crate::os::{host, mmap, process, socket};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -60,9 +60,9 @@ impl Socket {
                 )
                 })?
             }
-            Door::Port(port, _) => std::net::TcpStream::connect(port.as_str())
-                .map_err(|error| wrong(format!("cannot connect: {error}")))?
-                .into(),
+            Door::Port(port, _) => {
+                host::connect(port).map_err(|error| wrong(format!("cannot connect: {error}")))?.into()
+            }
         };
         // A program that this one starts is no PE.
         mmap::close_on_exec(&fd);

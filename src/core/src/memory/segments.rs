@@ -24,7 +24,7 @@ pub struct Segments {
     /// The host's first PE.
     first: u32,
     /// One entry a PE of the host.
-    pub peers: Vec<Peer>,
+    pub peers: &'static [Peer],
     /// First address of this PE's heap.
     pub heap_base: usize,
     /// Bytes of a heap.
@@ -96,7 +96,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     if let Some(range) = data {
         share_data(job, layout.data(mine), range)?;
     }
-    let peers = (0..job.pes().len())
+    let peers: Vec<Peer> = (0..job.pes().len())
         .map(|other| {
             if other == mine {
                 return Peer { heap: 0, data: 0 };
@@ -110,7 +110,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         .collect();
     Ok(Segments {
         first: job.pes().start,
-        peers,
+        peers: peers.leak(),
         heap_base: heap as usize,
         heap_len,
         data,
@@ -121,8 +121,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
 }
 
 impl Segments {
-    /// The translation map of PE `pe`, for a job of which `pes` are on this host and reached through their memory. The segments
-    /// must outlive it.
+    /// The translation map of PE `pe`, for a job of which `pes` are on this host and reached through their memory.
     pub fn map(&self, pe: u32, pes: Range<u32>, npes: u32, check: bool) -> Map {
         let skipped = pes.start - self.first;
         Map {

@@ -47,9 +47,18 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Whether addresses are to be left to the kernel: ThreadSanitizer takes others for none at all, and would map at 0.
+fn leaves_no_choice() -> bool {
+    unsafe extern "C" {
+        fn pellucid_has_thread_sanitizer() -> std::ffi::c_int;
+    }
+    // SAFETY: asks for a value.
+    unsafe { pellucid_has_thread_sanitizer() != 0 }
+}
+
 /// Maps `len` bytes of a file from `offset`, shared, readable and writable. `at`: an address to ask for, used only when free.
 pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result<*mut u8, Fault> {
-    if let Some(addr) = at {
+    if let Some(addr) = at.filter(|_| !leaves_no_choice()) {
         // SAFETY: MAP_FIXED_NOREPLACE never replaces a mapping that exists.
         let p = unsafe {
             libc::mmap(

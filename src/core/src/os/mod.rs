@@ -4,6 +4,7 @@ pub mod cpu;
 pub mod elf;
 pub mod fork;
 pub mod futex;
+pub mod host;
 pub mod library;
 pub mod machine;
 pub mod mmap;

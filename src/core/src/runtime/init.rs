@@ -100,7 +100,6 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
-    let segments: &'static segments::Segments = Box::leak(Box::new(segments));
     if check {
         if pe == job.pes().start {
             eprintln!("pellucid: PE {pe}: started by {}", launch.how);
