@@ -50,6 +50,38 @@ int main(int count, char **arguments) {
         shmem_barrier_all();
         if (!odd) shmem_barrier(0, 0, npes - 1, work);
     }
+    if (strncmp(what, "set-", 4) == 0) {
+        /* All PEs but the last; the last of these is the odd one. */
+        static long work[SHMEM_SYNC_SIZE], wrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
+        int size = npes - 1, other = me == size - 1;
+        shmem_barrier_all();
+        if (me >= size) {
+            shmem_barrier_all();
+            return 0;
+        }
+        CASE("set-kind") {
+            if (other) shmem_barrier(0, 0, size, work);
+            else shmem_collect64(dest, source, 1, 0, 0, size, work);
+        }
+        CASE("set-root") shmem_broadcast64(dest, source, 1, other, 0, 0, size, work);
+        CASE("set-count") shmem_fcollect64(dest, source, other ? 2 : 1, 0, 0, size, work);
+        CASE("set-zero") shmem_alltoall64(dest, source, !other, 0, 0, size, work);
+        CASE("set-object") shmem_long_sum_to_all(other ? dest + 8 : dest, source, 1, 0, 0, size, wrk, work);
+        CASE("set-operation") {
+            if (other) shmem_long_max_to_all(dest, source, 1, 0, 0, size, wrk, work);
+            else shmem_long_min_to_all(dest, source, 1, 0, 0, size, wrk, work);
+        }
+        CASE("set-work") {
+            work[7] = other;
+            shmem_barrier(0, 0, size, work);
+        }
+    }
+    CASE("world-set") {
+        static long work[SHMEM_SYNC_SIZE];
+        shmem_barrier_all();
+        if (odd) shmem_barrier(0, 0, npes, work);
+        else shmem_broadcast64(dest, source, 1, 0, 0, 0, npes, work);
+    }
     CASE("overlap-reduce") shmem_long_sum_reduce(all, dest, dest + 1, 2);
     CASE("overlap-broadcast") shmem_long_broadcast(all, dest, dest, 2, 0);
     CASE("overlap-collect") shmem_long_collect(all, dest, dest + 1, 2);

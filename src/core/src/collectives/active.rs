@@ -5,8 +5,10 @@
 //! carries a size. A set with PEs on several hosts meets by messages.
 #![allow(unsafe_code)]
 
+use super::agree::{Arg, agree, alike, place};
 use super::gather::from_me;
 use super::kernel::Kernel;
+use super::post::Kind;
 use super::spread::{Members, Strided};
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
 use crate::base::{Cause, Fault};
@@ -36,13 +38,13 @@ pub const fn set(start: i32, log_stride: i32, size: i32, psync: *mut i64) -> Act
 }
 
 /// A checked set that is not the world.
-struct Set<'w> {
-    w: &'w World,
-    start: i32,
-    stride: i32,
-    size: i32,
-    me: i32,
-    psync: *mut i64,
+pub(super) struct Set<'w> {
+    pub(super) w: &'w World,
+    pub(super) start: i32,
+    pub(super) stride: i32,
+    pub(super) size: i32,
+    pub(super) me: i32,
+    pub(super) psync: *mut i64,
 }
 
 const PSYNC_BYTES: usize = 3 * 8;
@@ -98,10 +100,16 @@ impl<'w> Set<'w> {
         self.w.map.remote(arg, addr, bytes, self.start + self.stride * member)
     }
 
-    fn word(&self, index: usize, member: i32) -> Result<&AtomicU64, Fault> {
+    pub(super) fn word(&self, index: usize, member: i32) -> Result<&AtomicU64, Fault> {
         let at = self.of("pSync", self.psync.wrapping_add(index), 8, member)?;
         // SAFETY: mapped, and a long of the work array is accessed by these routines only while a call is under way.
         Ok(unsafe { AtomicU64::from_ptr(at.cast()) })
+    }
+
+    /// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
+    #[inline(always)]
+    fn agree(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
+        if self.w.map.check && !self.is_spread() { self.compare(kind, args) } else { Ok(()) }
     }
 
     /// A work array that was never initialized, or that another call still uses, would let members go at once or never.
@@ -118,7 +126,7 @@ impl<'w> Set<'w> {
     }
 
     /// Returns when every member is here. The words are zero again when this PE leaves.
-    fn meet(&self) -> Result<(), Fault> {
+    pub(super) fn meet(&self) -> Result<(), Fault> {
         let crowded = self.w.map.crowded;
         let arrivals = self.word(0, 0)?;
         if self.me == 0 {
@@ -148,11 +156,17 @@ pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
 /// Waits for the set.
 pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
     match check(w, set)? {
-        None => super::barrier::sync(w, &w.world)?,
-        Some(set) => match set.spread() {
-            Some(members) => members.sync()?,
-            None => set.meet()?,
-        },
+        None => {
+            agree(w, &w.world, Kind::Barrier, &[])?;
+            super::barrier::sync(w, &w.world)?;
+        }
+        Some(set) => {
+            set.agree(Kind::Barrier, &[])?;
+            match set.spread() {
+                Some(members) => members.sync()?,
+                None => set.meet()?,
+            }
+        }
     }
     Ok(())
 }
@@ -172,6 +186,8 @@ pub fn broadcast(
     let Some(set) = check(w, active)? else {
         return team_broadcast::run(w, &w.world, dest, source, bytes, root, false);
     };
+    let [size, to, from] = alike(w, dest, source, bytes);
+    set.agree(Kind::Broadcast, &[size, (Arg::Number("PE_root"), root as u64), to, from])?;
     if bytes == 0 {
         return Ok(());
     }
@@ -193,6 +209,7 @@ pub fn fcollect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, 
     let Some(set) = check(w, active)? else {
         return gather::fcollect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
+    set.agree(Kind::Fcollect, &alike(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
@@ -215,6 +232,7 @@ pub fn collect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, b
     let Some(set) = check(w, active)? else {
         return gather::collect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
+    set.agree(Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
     if let Some(members) = set.spread() {
         if bytes > 0 {
             w.map.local("source", source, bytes)?;
@@ -245,6 +263,7 @@ pub fn alltoall(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, 
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoall(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
+    set.agree(Kind::Alltoall, &alike(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
@@ -278,6 +297,9 @@ pub fn alltoalls(
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoalls(w, Handle::WORLD, dest, source, dst, sst, nelems, elem).map(drop);
     };
+    let [bytes, to, from] = alike(w, dest, source, nelems.saturating_mul(elem));
+    let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
+    set.agree(Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
     if nelems == 0 {
         return Ok(());
     }
@@ -312,6 +334,8 @@ pub fn reduce(
     let Some(set) = check(w, active)? else {
         return team_reduce::reduce(w, Handle::WORLD, dest, source, nreduce, kernel).map(drop);
     };
+    let [size, to, from] = alike(w, dest, source, nreduce.saturating_mul(kernel.elem));
+    set.agree(Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
     if nreduce == 0 {
         return Ok(());
     }

@@ -54,7 +54,8 @@ pub(super) fn run(
     if bytes == 0 {
         return Ok(());
     }
-    apart(&w.map, dest, bytes, source, bytes, false)?;
+    // Score-P broadcasts in place, on active sets: the root's buffer is not written, so the result is what one expects.
+    apart(&w.map, dest, bytes, source, bytes, !root_too)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
     if let Some(spread) = &team.spread {

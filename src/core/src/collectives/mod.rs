@@ -14,6 +14,7 @@ pub mod gather;
 pub mod kernel;
 pub mod reduce;
 mod scan;
+mod set_check;
 mod spread;
 
 use crate::team::{agree, post};

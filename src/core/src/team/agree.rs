@@ -90,7 +90,8 @@ impl Compared<'_> {
     }
 }
 
-fn describe(call: &str, arg: Arg, value: u64) -> String {
+/// A call with one of its arguments, in words.
+pub fn describe(call: &str, arg: Arg, value: u64) -> String {
     match arg {
         Arg::Number(name) => format!("{call} with {name} = {}", value as i64),
         Arg::Object(name) => match value >> 62 {
