@@ -1,10 +1,7 @@
 /* What the gate keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
-#include <stdbool.h>
-
 struct pellucid_gate_thread {
     const void *site; /* where the call came from that is on its way through the gate */
     int place;        /* whose code the thread is in */
-    bool past_tools;  /* whether that call has been with the tools */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread

@@ -21,8 +21,7 @@ macro_rules! weak {
             $op,
             $imp,
             $probe,
-            pellucid_profile::arm::ARM,
-            0
+            pellucid_profile::arm::ARM
         )
     };
 }
@@ -30,13 +29,13 @@ macro_rules! weak {
 /// Body of `pshmem_X`.
 macro_rules! strong {
     ($op:literal, $imp:path, $probe:path) => {
-        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM, $crate::gate::SHIFTED)
+        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM)
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -48,7 +47,7 @@ macro_rules! enter {
             "cmp byte ptr [rip + {armed} + {op}], 2",
             "je 2f",
             // r10 and r11 belong to nobody between a call and its target.
-            "mov r11d, {op} + {shifted}",
+            "mov r11d, {op}",
             "jmp {gate}",
             // Where the call comes from, for the probe.
             "2: mov r10, qword ptr [rsp]",
@@ -59,7 +58,6 @@ macro_rules! enter {
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
-            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
             gate = sym $crate::gate::gate,
@@ -69,7 +67,7 @@ macro_rules! enter {
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path, $shifted:expr) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -92,13 +90,11 @@ macro_rules! enter {
             "str x30, [x16, 8]",
             "b {probe}",
             "3: movz w16, #{op}",
-            "movk w16, #({shifted} >> 16), lsl #16",
             "b {gate}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
-            shifted = const $shifted,
             imp = sym $imp,
             probe = sym $probe,
             gate = sym $crate::gate::gate,

@@ -8,7 +8,7 @@
 //! tool does while it has such a call is no call of the application: it goes to the routines.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{AtomicPtr, Ordering::Acquire, Ordering::Release};
 
 use pellucid_profile::arm::{self, Guest};
 use pellucid_profile::op::{COUNT, OPS, Timing};
@@ -31,8 +31,6 @@ pub struct Ways {
     pub bound: Address,
     /// This library's `shmem_X`.
     pub entry: Address,
-    /// `pshmem_X`.
-    pub shifted: Address,
     /// The routine.
     pub imp: Address,
     /// Takes a call past tools and callbacks.
@@ -93,8 +91,6 @@ pub enum Place {
 struct Thread {
     site: usize,
     place: Place,
-    /// Whether the call has been with the tools.
-    past_tools: bool,
 }
 
 unsafe extern "C" {
@@ -120,12 +116,8 @@ pub fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
 /// The first stacked tool's function, by operation.
 static TOOLS: [AtomicPtr<()>; COUNT] = [const { AtomicPtr::new(std::ptr::null_mut()) }; COUNT];
 
-/// Operations whose first tool was there before: its calls come out at `pshmem_X`.
-static ADOPTED: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
-
 /// Has calls of an operation go to a tool.
-pub fn set_tool(op: u16, function: *const (), adopted: bool) {
-    ADOPTED[usize::from(op)].store(adopted, Release);
+pub fn set_tool(op: u16, function: *const ()) {
     TOOLS[usize::from(op)].store(function.cast_mut(), Release);
     arm::set_guest(op, Guest::Tool, true);
 }
@@ -136,19 +128,13 @@ fn tool(op: u16) -> Option<Tool> {
     unsafe { std::mem::transmute::<*mut (), Option<Tool>>(function) }
 }
 
-/// Added to the operation by `pshmem_X`.
-pub const SHIFTED: u32 = 1 << 16;
-
 /// Where a call goes that came to the gate from `site`. Keeps what [`pass`] has to know.
-extern "C" fn choose(word: u32, site: usize) -> *const () {
-    let op = word as u16;
+extern "C" fn choose(op: u16, site: usize) -> *const () {
     let ways = &WAYS[usize::from(op)];
     if place() == Place::Tool {
         return ways.imp.0;
     }
-    let past_tools = word & SHIFTED != 0 && ADOPTED[usize::from(op)].load(Acquire);
-    if !past_tools
-        && VARIADIC.contains(&op)
+    if VARIADIC.contains(&op)
         && let Some(tool) = tool(op)
     {
         // Nobody could pass the arguments on: so the tool gets the call as it is, and no callback hears of it.
@@ -158,11 +144,7 @@ extern "C" fn choose(word: u32, site: usize) -> *const () {
         return tool.0 as *const ();
     }
     // SAFETY: as in `place`.
-    unsafe {
-        let thread = pellucid_gate_thread_get();
-        (*thread).site = site;
-        (*thread).past_tools = past_tools;
-    }
+    unsafe { (*pellucid_gate_thread_get()).site = site };
     ways.guest.0
 }
 
@@ -170,16 +152,16 @@ extern "C" fn choose(word: u32, site: usize) -> *const () {
 /// whether its result is an error; it is called exactly once.
 pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
     // SAFETY: as in `place`.
-    let (site, place, past_tools) = unsafe {
+    let (site, place) = unsafe {
         let thread = pellucid_gate_thread_get();
-        ((*thread).site, (*thread).place, (*thread).past_tools)
+        ((*thread).site, (*thread).place)
     };
     // A callback that calls is not called back.
     let mut entered = Entered::nobody();
     if place != Place::Callback {
         callbacks::enter(call, site, &mut entered);
     }
-    let tool = if past_tools { None } else { tool(call.op) };
+    let tool = tool(call.op);
     let mut body = || if tool.is_some() { at(Place::Tool, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
     let failed = if arm::level() <= 0 {

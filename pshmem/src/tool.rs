@@ -1,8 +1,8 @@
 //! Who else defines `shmem_` routines in this process.
 //!
-//! A profiling tool defines a strong `shmem_X` and calls `pshmem_X` from it, or the `shmem_X` that `dlsym` finds next, linked
-//! in or loaded before this library. The application's calls then arrive where the tool goes on, and that is where they have
-//! to be recorded. Tools that this library loads itself ([`crate::stack`]) are none of these: it calls them.
+//! A profiling tool that is compiled into the program defines a strong `shmem_X` and calls `pshmem_X` from it. The application's
+//! calls then arrive where the tool goes on, and that is where they have to be recorded. Tools in objects of their own
+//! ([`crate::stack`]) are none of these: this library calls them.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
@@ -12,6 +12,7 @@ use pellucid_profile::arm;
 use pellucid_profile::op::OPS;
 
 use crate::generated::addresses::WAYS;
+use crate::stack;
 
 unsafe extern "C" {
     // The linker defines these for every section whose name is a C identifier.
@@ -26,11 +27,12 @@ unsafe extern "C" {
 /// `RTLD_DL_SYMENT` of `dladdr1`.
 const SYMBOL_ENTRY: c_int = 1;
 
-/// Tells the profile which `shmem_` routines are not this library's. Returns how many there are.
+/// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`. Returns how many there are.
 pub fn find() -> usize {
     let mut foreign = 0;
     for (op, ways) in WAYS.iter().enumerate() {
-        let found = !is_own(ways.bound.0) && is_definition(ways.bound.0.cast(), OPS[op].name);
+        let bound = ways.bound.0;
+        let found = !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[op].name);
         arm::set_foreign(op as u16, found);
         foreign += usize::from(found);
     }

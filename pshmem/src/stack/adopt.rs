@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::objects::{self, Object};
-use super::{Tool, functions, load, lookup, relocate};
+use super::{Tool, exports, functions, load, lookup, relocate};
 use crate::generated::addresses::WAYS;
 use crate::tool::is_own;
 
@@ -37,16 +37,18 @@ fn tool(object: &Object) -> Option<Tool> {
     functions.iter().any(|&function| function != 0).then_some(Tool { handle, objects, functions, adopted: true })
 }
 
-/// Brings the references of everybody else to routines of these tools back to this library.
+/// Brings the references of everybody else to routines of these tools back to this library, now and later.
 pub fn redirect(tools: &[Tool]) {
     let adopted = |op: usize| tools.iter().any(|tool| tool.adopted && tool.functions[op] != 0);
+    let entry = |name: &str| lookup::find(name).filter(|&op| adopted(op)).map(|op| WAYS[op].entry.0 as usize);
+    for object in tools.iter().filter(|tool| tool.adopted).flat_map(|tool| &tool.objects) {
+        exports::redefine(object, entry);
+    }
     let is_tool = |object: &Object| tools.iter().flat_map(|tool| &tool.objects).any(|other| other.is(object));
     for object in objects::all() {
         if object.contains(WAYS[0].entry.0 as usize) || is_tool(&object) {
             continue;
         }
-        relocate::rewrite(&object, |name| {
-            lookup::find(name).filter(|&op| adopted(op)).map(|op| WAYS[op].entry.0 as usize)
-        });
+        relocate::rewrite(&object, entry);
     }
 }

@@ -9,7 +9,7 @@ use pellucid_core::os::library;
 
 use super::guard::{self, Loading};
 use super::objects::{self, Object};
-use super::{Tool, functions};
+use super::{Tool, functions, lookup};
 
 const TOOLS: &str = "SHMEM_TOOLS";
 const OPTIONAL: &str = "SHMEM_TOOLS_OPTIONAL";
@@ -93,11 +93,13 @@ pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> 
     guard::watch_exit();
     let names: Vec<&OsStr> =
         list.as_bytes().split(|byte| *byte == b':').filter(|name| !name.is_empty()).map(OsStr::from_bytes).collect();
+    prepare();
+    // The last first: each finds those behind it.
     let mut tools: Vec<Tool> = Vec::new();
-    for (index, name) in names.iter().enumerate() {
+    for (index, name) in names.iter().enumerate().rev() {
         let again = optional.then(|| (argv, without(&names, index, envp)));
         match load(name, again, &tools) {
-            Ok(tool) => tools.push(tool),
+            Ok(tool) => tools.insert(0, tool),
             Err(text) => wrong(optional, &text),
         }
     }
@@ -137,6 +139,7 @@ fn path(name: &OsStr) -> std::ffi::OsString {
 
 type Again = Option<(*const *const c_char, Vec<*const c_char>)>;
 
+/// Loads a tool that comes before these.
 fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     let shown = name.to_string_lossy().into_owned();
     let path = CString::new(path(name).into_vec()).map_err(|_| format!("{TOOLS}: {shown}: not a file name"))?;
@@ -156,7 +159,8 @@ fn load(name: &OsStr, again: Again, tools: &[Tool]) -> Result<Tool, String> {
     }
     let before = objects::all();
     let loading = Loading::new(&who(), &shown, again);
-    let handle = guard::watch(&loading, || open(libc::RTLD_NOW | libc::RTLD_LOCAL));
+    let open = || guard::watch(&loading, || open(libc::RTLD_NOW | libc::RTLD_LOCAL));
+    let handle = lookup::arrive(&before, tools, open);
     if handle == 0 {
         return Err(format!("tool {shown}: cannot be loaded: {}", library::error()));
     }

@@ -2,11 +2,16 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_void};
+use std::ptr::null_mut;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, Ordering::SeqCst};
 
 use pellucid_profile::op::OPS;
 
-use super::{TOOLS, Tool, load, next, own};
+use super::exports::{redefine, restore};
+use super::objects::Object;
+use super::{TOOLS, Tool, first, load, next, own};
+use crate::generated::addresses::WAYS;
 use crate::tool::is_own;
 
 /// Operations by name, sorted.
@@ -35,19 +40,61 @@ pub fn reference(tools: &[Tool], tool: usize, name: &str) -> Option<usize> {
     name.strip_prefix('p').and_then(find).map(|op| next(tools, tool, op))
 }
 
+/// What a tool finds while it is loaded.
+struct Arriving<'a> {
+    /// Objects that were there before it.
+    before: &'a [Object],
+    /// Tools behind it in the row.
+    behind: &'a [Tool],
+}
+
+static ARRIVING: AtomicPtr<Arriving<'static>> = AtomicPtr::new(null_mut());
+
+/// Loads a tool by `load`, with the names as they are to be for it already when its constructors run: they may look routines
+/// up, and keep what they find.
+pub fn arrive<R>(before: &[Object], behind: &[Tool], load: impl FnOnce() -> R) -> R {
+    let arriving = Arriving { before, behind };
+    ARRIVING.store((&raw const arriving).cast_mut().cast(), SeqCst);
+    let holds = |address: usize| before.iter().find(move |object| object.contains(address));
+    let mut changed = Vec::new();
+    if let Some(library) = holds(WAYS[0].entry.0 as usize) {
+        changed.push(redefine(library, |name| {
+            find(name).or_else(|| name.strip_prefix('p').and_then(find)).map(|op| first(behind, op))
+        }));
+    }
+    if let Some(loader) = holds(load::DLSYM.load(SeqCst) as usize) {
+        changed.push(redefine(loader, |name| (name == "dlsym").then_some(tool_dlsym as *const () as usize)));
+    }
+    let result = load();
+    changed.into_iter().for_each(restore);
+    ARRIVING.store(null_mut(), SeqCst);
+    result
+}
+
+/// What `dlsym` answers to a tool that is being loaded, of names that are routines'.
+fn answer_early(name: &str, caller: usize) -> usize {
+    // SAFETY: null, or set by `arrive` to a value that lives until it is null again.
+    let Some(arriving) = (unsafe { ARRIVING.load(SeqCst).as_ref() }) else { return 0 };
+    if arriving.before.iter().any(|object| object.contains(caller)) {
+        return 0;
+    }
+    let op = find(name).or_else(|| name.strip_prefix('p').and_then(find));
+    op.map_or(0, |op| first(arriving.behind, op))
+}
+
 /// What `dlsym` answers to a tool: `caller` is an address in it. 0: as usual.
 ///
 /// `pshmem_X` from wherever, and `shmem_X` from `RTLD_NEXT`, is what comes next; `shmem_X` from `RTLD_DEFAULT` is the tool's
 /// own or what comes next; from a handle it is what is found there, unless that is this library's.
 extern "C" fn answer(handle: *mut c_void, name: *const c_char, caller: usize) -> usize {
-    let Some(tools) = TOOLS.get() else { return 0 };
-    let is_caller = |tool: &Tool| tool.objects.iter().any(|object| object.contains(caller));
-    let Some(tool) = tools.iter().position(is_caller) else { return 0 };
     if name.is_null() {
         return 0;
     }
     // SAFETY: dlsym takes a C string.
     let Ok(name) = unsafe { CStr::from_ptr(name) }.to_str() else { return 0 };
+    let Some(tools) = TOOLS.get() else { return answer_early(name, caller) };
+    let is_caller = |tool: &Tool| tool.objects.iter().any(|object| object.contains(caller));
+    let Some(tool) = tools.iter().position(is_caller) else { return 0 };
     if let Some(op) = name.strip_prefix('p').and_then(find) {
         return next(tools, tool, op);
     }

@@ -1,17 +1,19 @@
 //! Tools in a row: `SHMEM_TOOLS=a.so:b.so`, each an ordinary PSHMEM tool, known only as a binary.
 //!
-//! Before the program's own code runs, each tool is loaded for itself (`load`), so that none takes the other's names. Then
-//! the references in each tool are rewritten (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has
+//! Before the program's own code runs, each tool is loaded for itself (`load`), so that none takes the other's names: the last
+//! in the row first, so that each finds what comes behind it. Then the references in each tool are rewritten (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has
 //! one, the last one's the routine itself; its `shmem_X` becomes its own, or else the next one's, since a tool's own calls are
 //! not the program's. What it looks up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of
 //! this library as ever, and the gate hands them to the first tool.
 //!
-//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`).
+//! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`). Their names,
+//! too, then lead to this library (`exports`), for whatever the program loads later.
 //!
 //! Tools keep what they have otherwise: one C library, their constructors, their threads, their own dependencies.
 #![allow(unsafe_code)]
 
 mod adopt;
+mod exports;
 mod guard;
 mod load;
 mod lookup;
@@ -46,12 +48,15 @@ pub fn count() -> usize {
     TOOLS.get().map_or(0, |tools| tools.iter().filter(|tool| !tool.adopted).count())
 }
 
-/// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine. Behind an adopted tool stands `pshmem_X`
-/// instead: objects that are loaded later call the tool without coming by here, and are counted there.
+/// The first of these tools' `shmem_X`, or the routine.
+fn first(tools: &[Tool], op: usize) -> usize {
+    let found = tools.iter().map(|tool| tool.functions[op]).find(|&function| function != 0);
+    found.unwrap_or(WAYS[op].imp.0 as usize)
+}
+
+/// What the `pshmem_X` of a tool means: the next tool's `shmem_X`, or the routine.
 fn next(tools: &[Tool], tool: usize, op: usize) -> usize {
-    let further = tools[tool + 1..].iter().map(|tool| tool.functions[op]).find(|&function| function != 0);
-    let end = if tools[tool].adopted { &WAYS[op].shifted } else { &WAYS[op].imp };
-    further.unwrap_or(end.0 as usize)
+    first(&tools[tool + 1..], op)
 }
 
 /// What `shmem_X` means in a tool: its own, or what comes next.
@@ -79,12 +84,18 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
     }
     for op in 0..COUNT {
         if let Some(first) = tools.iter().find(|tool| tool.functions[op] != 0) {
-            gate::set_tool(op as u16, first.functions[op] as *const (), first.adopted);
+            gate::set_tool(op as u16, first.functions[op] as *const ());
         }
     }
     if tools.iter().any(|tool| tool.adopted) {
         adopt::redirect(tools);
     }
+}
+
+/// Whether an address lies in a tool that was in the process before and is in the row.
+pub fn has_adopted(address: *const ()) -> bool {
+    let adopted = TOOLS.get().into_iter().flatten().filter(|tool| tool.adopted);
+    adopted.flat_map(|tool| &tool.objects).any(|object| object.contains(address as usize))
 }
 
 /// The functions of a tool, by operation.

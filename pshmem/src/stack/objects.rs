@@ -5,6 +5,13 @@ use std::ffi::CStr;
 
 use libc::{Elf64_Phdr, dl_phdr_info};
 
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// Tags of the dynamic section: names and symbols.
+pub const DT_STRTAB: i64 = 5;
+pub const DT_SYMTAB: i64 = 6;
+
 /// A shared object: where it is loaded, and its program headers.
 #[derive(Clone)]
 pub struct Object {
@@ -69,8 +76,32 @@ impl Object {
         self.of(libc::PT_DYNAMIC).next().map(|header| self.range(header).start)
     }
 
+    /// What the dynamic section says.
+    pub fn section(&self) -> Option<Section> {
+        self.dynamic().map(|dynamic| Section { dynamic, base: self.base })
+    }
+
+    /// Runs `write` while what lies in `start..end`, within a page or two, may be written. Not where the kernel refuses.
+    pub fn writable(&self, start: usize, end: usize, write: impl FnOnce()) {
+        let page = start & !(PAGE - 1);
+        let bytes = (end - page).next_multiple_of(PAGE);
+        let protection = self.protection(page, PAGE);
+        let protect = |bits: i32| {
+            // SAFETY: pages of a loaded object, which stay readable all the time.
+            unsafe { libc::mprotect(page as *mut _, bytes, bits) }
+        };
+        let closed = protection & libc::PROT_WRITE == 0;
+        if closed && protect(protection | libc::PROT_WRITE) != 0 {
+            return;
+        }
+        write();
+        if closed {
+            protect(protection);
+        }
+    }
+
     /// How the page at an address is protected once the loader is done with it.
-    pub fn protection(&self, page: usize, bytes: usize) -> i32 {
+    fn protection(&self, page: usize, bytes: usize) -> i32 {
         let has = |header: &&Elf64_Phdr| {
             let range = self.range(header);
             range.start < page + bytes && page < range.end
@@ -84,5 +115,25 @@ impl Object {
             range.start & !(bytes - 1) <= page && page + bytes <= range.end
         });
         if relocated { protection & !libc::PROT_WRITE } else { protection }
+    }
+}
+
+/// The dynamic section of an object.
+pub struct Section {
+    dynamic: usize,
+    base: usize,
+}
+
+impl Section {
+    /// The value of a tag.
+    pub fn value(&self, tag: i64) -> Option<usize> {
+        // SAFETY: a dynamic section is an array of pairs that ends with the tag 0, readable while the object is loaded.
+        let pairs = (0..).map(|at| unsafe { (self.dynamic as *const [i64; 2]).add(at).read() });
+        pairs.take_while(|pair| pair[0] != 0).find(|pair| pair[0] == tag).map(|pair| pair[1] as usize)
+    }
+
+    /// The value of a tag, which is an address. Some loaders leave these in the section as they are in the file.
+    pub fn address(&self, tag: i64) -> Option<usize> {
+        self.value(tag).map(|value| if value < self.base { value + self.base } else { value })
     }
 }

@@ -6,13 +6,9 @@ use std::ffi::CStr;
 
 use libc::{Elf64_Rela, Elf64_Sym};
 
-use super::objects::Object;
-
-const PAGE: usize = 4096;
+use super::objects::{DT_STRTAB, DT_SYMTAB, Object, PAGE};
 
 const DT_PLTRELSZ: i64 = 2;
-const DT_STRTAB: i64 = 5;
-const DT_SYMTAB: i64 = 6;
 const DT_RELA: i64 = 7;
 const DT_RELASZ: i64 = 8;
 const DT_JMPREL: i64 = 23;
@@ -29,18 +25,11 @@ const SLOTS: [u32; 2] = [1025, 1026];
 
 /// Has each reference to a symbol for which `meaning` gives an address refer to that.
 pub fn rewrite(object: &Object, meaning: impl Fn(&str) -> Option<usize>) {
-    let Some(dynamic) = object.dynamic() else { return };
-    let entry = |tag: i64| {
-        // SAFETY: a dynamic section is an array of pairs that ends with the tag 0, readable while the object is loaded.
-        let pairs = (0..).map(|at| unsafe { (dynamic as *const [i64; 2]).add(at).read() });
-        pairs.take_while(|pair| pair[0] != 0).find(|pair| pair[0] == tag).map(|pair| pair[1] as usize)
-    };
-    // Some loaders leave addresses in the section as they are in the file.
-    let address = |tag| entry(tag).map(|value| if value < object.base() { value + object.base() } else { value });
-    let (Some(symbols), Some(names)) = (address(DT_SYMTAB), address(DT_STRTAB)) else { return };
+    let Some(section) = object.section() else { return };
+    let (Some(symbols), Some(names)) = (section.address(DT_SYMTAB), section.address(DT_STRTAB)) else { return };
     let mut wanted = Vec::new();
     for (table, bytes) in [(DT_RELA, DT_RELASZ), (DT_JMPREL, DT_PLTRELSZ)] {
-        let (Some(table), Some(bytes)) = (address(table), entry(bytes)) else { continue };
+        let (Some(table), Some(bytes)) = (section.address(table), section.value(bytes)) else { continue };
         // SAFETY: the dynamic section says that there are so many relocations; they stay while the object is loaded.
         let table = unsafe { std::slice::from_raw_parts(table as *const Elf64_Rela, bytes / size_of::<Elf64_Rela>()) };
         for relocation in table {
@@ -68,23 +57,11 @@ pub fn rewrite(object: &Object, meaning: impl Fn(&str) -> Option<usize>) {
 
 /// Writes slots of one page, which may be write-protected by now.
 fn store(object: &Object, slots: &[(usize, usize)]) {
-    let page = slots[0].0 & !(PAGE - 1);
-    let protection = object.protection(page, PAGE);
     // The last slot may reach into the next page.
-    let bytes = if slots[slots.len() - 1].0 + size_of::<usize>() > page + PAGE { 2 * PAGE } else { PAGE };
-    let protect = |bits: i32| {
-        // SAFETY: pages of a loaded object, which stay readable all the time.
-        unsafe { libc::mprotect(page as *mut _, bytes, bits) }
-    };
-    let closed = protection & libc::PROT_WRITE == 0;
-    if closed && protect(protection | libc::PROT_WRITE) != 0 {
-        return;
-    }
-    for &(slot, value) in slots {
-        // SAFETY: the loader wrote a pointer there; it is writable now.
-        unsafe { (slot as *mut usize).write_unaligned(value) };
-    }
-    if closed {
-        protect(protection);
-    }
+    object.writable(slots[0].0, slots[slots.len() - 1].0 + size_of::<usize>(), || {
+        for &(slot, value) in slots {
+            // SAFETY: the loader wrote a pointer there; it is writable now.
+            unsafe { (slot as *mut usize).write_unaligned(value) };
+        }
+    });
 }

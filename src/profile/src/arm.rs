@@ -3,9 +3,8 @@
 //! `shmem_X` tests `ARM[op]`, `pshmem_X` tests `PARM[op]`: [`OFF`] leads to the routine, [`PROBE`] and [`SITE`] to the probe
 //! around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
 //!
-//! `PARM` is in use where the process has a foreign strong `shmem_X`, a profiling tool that was linked in or preloaded. Such
-//! a tool goes on to `pshmem_X`, or to the `shmem_X` that `dlsym(RTLD_NEXT)` gives it: both entries are armed, a call
-//! passes one of them, and is recorded once whoever is in between.
+//! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes on to
+//! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 

@@ -150,6 +150,10 @@ extern "C++" {
 const PSHMEM_HEAD: &str = r#"/*
  * Profiling interface of OpenSHMEM (section 10): every routine under its shifted name, with the types and constants
  * of shmem.h.
+ *
+ * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool. What it calls on its own is then kept
+ * apart from what the program calls. Compiled into the executable, it is counted with the program: each call of pshmem_X
+ * for an X that the tool defines.
  */
 #ifndef PELLUCID_PSHMEM_H
 #define PELLUCID_PSHMEM_H

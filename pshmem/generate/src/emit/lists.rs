@@ -62,10 +62,9 @@ pub fn addresses(groups: &[Expanded]) -> File {
         writeln!(
             text,
             "    Ways {{ bound: Address({name} as *const ()), entry: Address({group}::{name} as *const ()), \
-             shifted: Address({group}::{twin} as *const ()), imp: Address({imp} as *const ()), \
+             imp: Address({imp} as *const ()), \
              guest: Address({guest} as *const ()) }},",
             group = format!("super::{}", group.group.name),
-            twin = routine.profiling_name,
         )
         .expect("writing to a string");
     }

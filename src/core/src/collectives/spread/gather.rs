@@ -111,7 +111,9 @@ pub(in super::super) fn collect(
         let mine = counts.iter().fold(0usize, |sum, count| sum.saturating_add(*count));
         ends = self::ends(&sizes.hosts()?, mine)?;
         let total = ends.last().copied().unwrap_or(0);
-        w.map.local("dest", dest, total)?;
+        if total > 0 {
+            w.map.local("dest", dest, total)?;
+        }
         let mut to = layout.host.checked_sub(1).map_or(0, |before| ends[before]);
         for (pe, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
             // SAFETY: this part of dest was checked; the member's source is mapped.
