@@ -31,6 +31,30 @@ fn global_exit_from_any_pe_in_any_state_of_the_others() {
 }
 
 #[test]
+fn global_exit_in_odd_states() {
+    let binary = Build::program("endings/odd.c").build();
+    for case in [
+        "before-init",
+        "others-before-init",
+        "init-late",
+        "after-finalize",
+        "exit-handler",
+        "signal-handler",
+        "signal-in-barrier",
+        "big",
+        "negative",
+        "stopped",
+        "child",
+        "nested",
+    ] {
+        let outcome = Job::oshrun(3).arg(&binary).arg(case).limit(15).run();
+        assert_eq!(outcome.code(), 7, "{case}: {}", outcome.describe());
+        let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
+        assert!(left.is_empty(), "{case}: processes are left: {left:?}");
+    }
+}
+
+#[test]
 fn global_exit_with_0_is_a_success() {
     for others in ["compute", "barrier", "wait"] {
         end("zero", 3, &["global-exit-0", "1", others]).expect_code(0).expect_text(&["flushed by exit"]);

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use harness::compile::Build;
-use harness::run::Job;
-use harness::tree;
+use harness::run::{Job, Outcome};
+use harness::{table, tree};
 
 fn cc() -> Job {
     Job::new(PathBuf::from("cc")).arg("-I").arg(tree::prefix().join("include"))
@@ -161,4 +161,112 @@ fn the_compiler_wrapper_as_tools_call_it() {
             assert!(!outcome.stdout.contains(vendor), "{}", outcome.describe());
         }
     }
+}
+
+/// Compiles, and links unless told not to, what a configure script would write.
+fn conftest(compiler: &str, options: &[&str], text: &str) -> Outcome {
+    let extension = match compiler {
+        "oshcxx" | "oshCC" | "oshc++" => "cpp",
+        "oshfort" => "f",
+        _ => "c",
+    };
+    let folder = tree::fresh(&format!("conftest-{compiler}"));
+    std::fs::write(folder.join(format!("conftest.{extension}")), text).expect("target/tests can be written");
+    let job = Job::new(tree::tool(compiler)).args(options).arg(format!("conftest.{extension}"));
+    job.args(["-o", "conftest"]).directory(&folder).run()
+}
+
+#[test]
+fn as_score_p_configures() {
+    // The library is known by a file, the headers by what the preprocessor says, the vendor by what the wrapper says.
+    let folder = tree::fresh("tool-ready-scorep");
+    std::fs::write(folder.join("conftest.c"), "#include <shmem.h>\n").expect("target/tests can be written");
+    let text = Job::new(tree::tool("oshcc")).args(["-E", "conftest.c"]).directory(&folder).run().expect_code(0).stdout;
+    let line = text.lines().find(|line| line.contains("/shmem.h\"")).expect("the header's own line");
+    let header = line.split('"').nth(1).expect("a quoted name");
+    assert_eq!(PathBuf::from(header).canonicalize().ok(), tree::header("shmem.h").canonicalize().ok(), "{line}");
+    for wrapper in ["oshcc", "oshcxx", "oshCC", "oshfort"] {
+        for option in ["-showme:version", "--showme:version"] {
+            let outcome = Job::new(tree::tool(wrapper)).arg(option).run().expect_code(0);
+            let said = &outcome.stdout;
+            assert!(said.contains("Pellucid") && !said.contains("Open SHMEM"), "{wrapper}: {}", outcome.describe());
+        }
+    }
+    // Compilers, libraries and a routine without its prototype, in each language.
+    let call = "#ifdef __cplusplus\nextern \"C\"\n#endif\nchar start_pes();\nint main() { return start_pes(); }\n";
+    for (wrapper, options) in
+        [("oshcc", ["-g", "-O2", "-lopenshmem"]), ("oshcxx", ["-O2", "-std=c++11", "-lopenshmem"])]
+    {
+        conftest(wrapper, &options, call).expect_code(0);
+        conftest(wrapper, &["-c"], "#include <shmem.h>\nint main() { return 0; }\n").expect_code(0);
+    }
+    if Job::new(PathBuf::from("sh")).args(["-c", "command -v gfortran"]).run().code() == 0 {
+        let call = "      program main\n      interface\n      subroutine fence() bind(C, name='shmem_fence')\n      \
+                    end subroutine\n      end interface\n      call fence\n      end\n";
+        conftest("oshfort", &["-g", "-O2"], call).expect_code(0);
+    }
+    let shifted = "#include <pshmem.h>\nint main() { pstart_pes(0); pshmem_barrier_all(); return 0; }\n";
+    conftest("oshcc", &["-static"], shifted).expect_code(0);
+    // Symbols: many at once, declared as nothing in particular.
+    let symbols = [
+        "_my_pe",
+        "_num_pes",
+        "shfree",
+        "shmalloc",
+        "shmemalign",
+        "shrealloc",
+        "start_pes",
+        "shmem_addr_accessible",
+        "shmem_barrier",
+        "shmem_broadcast32",
+        "shmem_char_g",
+        "shmem_clear_cache_line_inv",
+        "shmem_collect64",
+        "shmem_complexd_prod_to_all",
+        "shmem_double_swap",
+        "shmem_fcollect32",
+        "shmem_iget128",
+        "shmem_int_cswap",
+        "shmem_int_wait",
+        "shmem_longdouble_max_to_all",
+        "shmem_long_finc",
+        "shmem_longlong_xor_to_all",
+        "shmem_short_and_to_all",
+        "shmem_short_wait_until",
+        "shmem_test_lock",
+        "shmem_wait",
+        "shmem_wait_until",
+    ];
+    let known: Vec<&str> = symbols.into_iter().filter(|name| is_routine(name)).collect();
+    assert!(known.len() > 25, "{known:?}");
+    let declared: String = known.iter().map(|name| format!("char p{name}();\n")).collect();
+    let called: String = known.iter().map(|name| format!(" | p{name}()")).collect();
+    conftest("oshcc", &[], &format!("{declared}int main() {{ return 0{called}; }}\n")).expect_code(0);
+    // Prototypes: a definition of the tool's own beside the header's declaration.
+    for definition in [
+        "void shmem_finalize(void) { return; }",
+        "char shmem_char_g(const char *addr, int pe) { return 0; }",
+        "long double shmem_longdouble_g(const long double *addr, int pe) { return 0.0; }",
+        "void shmem_longdouble_iput(long double *addr, const long double *src, ptrdiff_t tst, ptrdiff_t sst, size_t len, \
+         int pe) { return; }",
+        "void shmem_short_and_to_all(short *target, const short *source, int nreduce, int peStart, int logPeStride, int \
+         peSize, short *pWork, long *pSync) { return; }",
+        "void shmem_complexd_sum_to_all(double _Complex *target, const double _Complex *source, int nreduce, int \
+         peStart, int logPeStride, int peSize, double _Complex *pWork, long *pSync) { return; }",
+        "int shmem_addr_accessible(const void *addr, int pe) { return 1; }",
+        "void *shmem_ptr(const void *ptr, int pe) { return NULL; }",
+        "void shmem_set_lock(long *lock) { return; }",
+        "void shmem_int_wait_until(int *addr, int cmp, int value) { return; }",
+        // Where it is a macro as well, Score-P leaves it out.
+        "#ifndef shmem_wait_until\nvoid shmem_wait_until(long *addr, int cmp, long value) { return; }\n#endif",
+    ] {
+        for version in ["-std=gnu99", "-std=gnu17"] {
+            let text = format!("#include <shmem.h>\n{definition}\nint main(void) {{ return 0; }}\n");
+            conftest("oshcc", &[version, "-c"], &text).expect_code(0);
+        }
+    }
+}
+
+fn is_routine(name: &str) -> bool {
+    table::functions().iter().any(|function| function.name == name)
 }

@@ -1,0 +1,35 @@
+//! Programs in the style of other people's test suites and kernels (SOS, OSHMPI, ISx, the Parallel Research Kernels), where they
+//! use much of something: threads, contexts, teams, PEs. Each checks its own results.
+
+use harness::compile::Build;
+use harness::run::Job;
+
+fn check(program: &str, options: &[&str], pes: &[usize]) {
+    let binary = Build::program(&format!("kernels/{program}.c")).options(["-pthread"]).build();
+    for &pes in pes {
+        let outcome = Job::oshrun(pes).args(options).arg(&binary).limit(120).run().expect_code(0);
+        assert_eq!(outcome.stdout.matches("OK\n").count(), pes, "{}", outcome.describe());
+    }
+}
+
+#[test]
+fn threads_with_private_contexts() {
+    check("threads", &[], &[1, 4]);
+    check("threads", &["--check"], &[2]);
+}
+
+#[test]
+fn a_bucket_sort_on_more_pes_than_cores() {
+    check("buckets", &[], &[1, 3, 16]);
+    check("buckets", &["--check"], &[5]);
+}
+
+#[test]
+fn a_pipeline_of_flags() {
+    check("pipeline", &[], &[1, 2, 7]);
+}
+
+#[test]
+fn a_thousand_teams_and_the_whole_heap() {
+    check("teams", &["--heap", "16m"], &[1, 3]);
+}
