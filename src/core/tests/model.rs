@@ -8,6 +8,7 @@
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, Ordering};
 use pellucid_core::base::word::Word;
+use pellucid_core::bootstrap::round::Round;
 use pellucid_core::context::lock::Ticket;
 use pellucid_core::team::area::{Post, WORDS};
 use pellucid_core::team::post::Exchange;
@@ -211,6 +212,28 @@ fn members_meet() {
         check(Setup { counting, members: 3, ..Setup::RIGHT }, meetings);
         assert!(fails(Setup { counting, weak: true, ..Setup::RIGHT }, meetings));
     }
+}
+
+/// As [`meetings`], by the words of a job's start-up.
+fn first_meetings(seat: &Seat) {
+    let sync = || {
+        let round = Round { arrived: &seat.world.hub[0], rounds: &seat.world.hub[1] };
+        if let Some(number) = round.arrive(seat.size() as u64) {
+            wait(|| round.is_over(number).then_some(()));
+        }
+    };
+    seat.write(1);
+    sync();
+    (0..seat.size()).for_each(|pe| assert_eq!(seat.world.read(pe), 1));
+    sync();
+    seat.write(2);
+}
+
+#[test]
+fn processes_meet() {
+    check(Setup::RIGHT, first_meetings);
+    check(Setup { members: 3, ..Setup::RIGHT }, first_meetings);
+    assert!(fails(Setup { weak: true, ..Setup::RIGHT }, first_meetings));
 }
 
 /// Everyone shows a value to everyone, more often than the ring has posts.

@@ -3,7 +3,7 @@
 //! The lock-free parts of the library (meetings, posts, locks) are written over this trait, so that a model checker can
 //! run the same code on words of its own (`tests/model.rs`).
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// What the lock-free parts do to a word; as the functions of [`AtomicU64`].
 #[allow(missing_docs)]
@@ -35,5 +35,28 @@ impl Word for AtomicU64 {
     #[inline(always)]
     fn replace(&self, current: u64, new: u64, order: Ordering) -> bool {
         self.compare_exchange(current, new, order, Ordering::Acquire).is_ok()
+    }
+}
+
+/// A word of half the width, as the kernel waits on: what is stored keeps its lower half.
+impl Word for AtomicU32 {
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU32::load(self, order).into()
+    }
+
+    #[inline(always)]
+    fn store(&self, value: u64, order: Ordering) {
+        AtomicU32::store(self, value as u32, order);
+    }
+
+    #[inline(always)]
+    fn fetch_add(&self, value: u64, order: Ordering) -> u64 {
+        AtomicU32::fetch_add(self, value as u32, order).into()
+    }
+
+    #[inline(always)]
+    fn replace(&self, current: u64, new: u64, order: Ordering) -> bool {
+        self.compare_exchange(current as u32, new as u32, order, Ordering::Acquire).is_ok()
     }
 }

@@ -6,6 +6,7 @@
 #![allow(unsafe_code)]
 
 use super::cards::Cards;
+use super::round::Round;
 use crate::base::{Cause, Fault};
 use crate::os::{cpu, futex, mmap, wait};
 use std::ops::Range;
@@ -243,22 +244,20 @@ impl Job {
     /// Waits until every PE of the host has called this as often as the caller.
     pub(crate) fn meet(&self) {
         let header = self.header();
-        let round = header.rounds.load(Ordering::Acquire);
-        if header.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.local {
-            header.arrived.store(0, Ordering::Relaxed);
-            header.rounds.store(round.wrapping_add(1), Ordering::Release);
+        let meeting = Round { arrived: &header.arrived, rounds: &header.rounds };
+        let Some(round) = meeting.arrive(self.local.into()) else {
             futex::wake_all(&header.rounds);
             return;
-        }
+        };
         let mut backoff = wait::Backoff::new(true);
         for _ in 0..200 {
-            if header.rounds.load(Ordering::Acquire) != round {
+            if meeting.is_over(round) {
                 return;
             }
             backoff.turn();
         }
-        while header.rounds.load(Ordering::Acquire) == round {
-            futex::wait(&header.rounds, round, Duration::from_secs(1));
+        while !meeting.is_over(round) {
+            futex::wait(&header.rounds, round as u32, Duration::from_secs(1));
         }
     }
 }
