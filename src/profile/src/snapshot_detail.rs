@@ -11,6 +11,7 @@ use crate::op;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
+use crate::snapshot_counters;
 
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
 pub(crate) fn take<'a>(
@@ -34,7 +35,9 @@ pub(crate) fn take<'a>(
     names(region, &mut detail);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
+    let mut counters = snapshot_counters::Sums::new(segment, region);
     for slot in slots {
+        counters.add(slot);
         peers(segment, slot, &mut sums.peers);
         sites(segment, slot, detail.cost.sample_ns, &mut sums.sites);
         region_times(segment, slot, end_ns, &mut regions);
@@ -45,6 +48,7 @@ pub(crate) fn take<'a>(
             sums.teams.push(teams(segment, slot));
         }
     }
+    detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
     detail.sites = sums.sites.into_values().collect();
     detail.contexts = sums.contexts.into_values().collect();
@@ -109,7 +113,7 @@ fn names(region: &layout::Region, detail: &mut Detail) {
 }
 
 /// Visits the rows of a table that lie on pages that were ever written.
-fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize, &'a T)) {
+pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize, &'a T)) {
     let begin = segment.offset_of(&rows[0]);
     segment.data_ranges(begin..begin + size_of_val(rows), |data| {
         let first = (data.start - begin) / size_of::<T>();

@@ -118,9 +118,11 @@ pub fn mark(mark: Mark) {
         Mark::Finalizing => {
             // Objects that were loaded later are known now.
             super::modules::note(region);
+            super::counting::refresh();
             head.finalize_ticks.store(now, Relaxed);
         }
         Mark::Finalized => {
+            super::counting::refresh();
             head.end_ticks.store(now, Relaxed);
             head.state.store(PE_FINALIZED, Relaxed);
         }

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::claim::{self, Place};
-use super::extra;
 use super::hot::{add_exact, bump, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
+use super::{counting, extra};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{SAMPLED_BYTES, TOGETHER, Timing, traits};
@@ -109,12 +109,20 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     bump(total, bytes as u64);
     head.current.addr.store(addr as u64, Relaxed);
     head.current.bytes.store(bytes as u64, Relaxed);
+    if kind == Timing::Timed && counting::is_on() {
+        counting::enter(slot);
+    }
     let start = ticks_of(head);
     head.current.start.store(start, Relaxed);
     let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
-    head.site.store(extra::note(slot, op, peer, bytes), Relaxed);
+    let site = if kind == Timing::Timed {
+        extra::note(slot, op, peer, bytes)
+    } else {
+        extra::note_short(slot, op, peer, bytes)
+    };
+    head.site.store(site, Relaxed);
     start | 1
 }
 
@@ -250,6 +258,9 @@ pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
     let end = ticks_of(&slot.head);
+    if counting::is_on() {
+        counting::leave(slot, op);
+    }
     let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);

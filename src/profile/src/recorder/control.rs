@@ -10,7 +10,7 @@ use std::sync::atomic::{
 use std::time::{Duration, Instant};
 
 use super::hot::{bump, ticks};
-use super::{claim, cold, tls};
+use super::{claim, cold, counting, tls};
 use crate::segment::Mapping;
 use crate::segment::extra::{KEY_REGION, NESTING, Names, REGIONS};
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
@@ -46,6 +46,7 @@ pub fn flush() -> Flush {
         return Flush::NotKept;
     }
     super::modules::note(region);
+    counting::refresh();
     let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
     crate::segment::futex::wake(&header.flush_wanted);
     let begin = Instant::now();
@@ -139,6 +140,7 @@ pub fn region_end(name: Option<&str>) -> bool {
 
 /// From now on the thread is in region `number`.
 fn switch(slot: &Slot, number: usize, now: u64) {
+    counting::settle(slot);
     let head = &slot.head;
     let before = (head.region_key.load(Relaxed) >> KEY_REGION) as usize % REGIONS;
     bump(&slot.extra.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));

@@ -10,12 +10,16 @@ mod claim;
 mod cold;
 mod control;
 mod cost;
+mod counting;
 mod extra;
 mod held;
 mod hot;
 mod modules;
+#[cfg(feature = "counters")]
+mod perf;
 mod read;
 mod tls;
+pub(crate) mod watch;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -24,6 +28,8 @@ pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
 pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
+#[cfg(feature = "counters")]
+pub use counting::count;
 pub use extra::{context, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use tls::set_site;

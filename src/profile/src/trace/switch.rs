@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END};
 use super::writer;
+use crate::recorder::watch;
 use crate::segment::layout::{HEADER_BYTES, Header};
 use crate::segment::{Facts, Mapping};
 
@@ -35,6 +36,8 @@ pub struct Config {
     pub bytes: u64,
     /// Whether events are written from now on, or from [`set`] on.
     pub on: bool,
+    /// Whether each call has times of its own.
+    pub full: bool,
 }
 
 /// What every file of this process says.
@@ -99,13 +102,14 @@ pub fn is_attached() -> bool {
 pub fn set(on: bool) -> bool {
     let on = on && is_attached();
     MASK.store(if on { 0 } else { u32::MAX }, Relaxed);
+    watch::set(watch::TRACE, on);
     on
 }
 
 /// Whether events are written.
 #[inline(always)]
 pub fn is_on() -> bool {
-    mask() == 0
+    watch::is(watch::TRACE)
 }
 
 /// Zero while tracing is on, else all ones.

@@ -43,7 +43,7 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
     Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
-    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, _, _| vec![counters::grid(p)] },
+    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, o, _| counters::grids(p, o) },
     Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },
     Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
 ];
