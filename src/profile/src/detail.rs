@@ -305,6 +305,8 @@ pub struct Detail {
     pub contexts: Vec<Context>,
     /// Hardware and software counters.
     pub counters: Counters,
+    /// What the network says of itself: name and value.
+    pub wire: Vec<(String, u64)>,
     /// What recording costs.
     pub cost: Cost,
     /// Begins and ends of regions, and markers, that could not be kept.

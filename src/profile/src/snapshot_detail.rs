@@ -103,6 +103,13 @@ fn names(region: &layout::Region, detail: &mut Detail) {
             detail.markers.push(Marker { name, count, sum, min, max, last });
         }
     }
+    for row in &region.names.wire {
+        let name = row.name.get();
+        if name.is_empty() {
+            break;
+        }
+        detail.wire.push((name, get(&row.value)));
+    }
     for row in &region.names.modules {
         let start = row.start.load(Acquire);
         if start == 0 {

@@ -13,7 +13,6 @@ use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
 use crate::team::{self, Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 

@@ -8,7 +8,7 @@ use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Si
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 11] = [
+pub(super) const TAGS: [u32; 12] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -20,6 +20,7 @@ pub(super) const TAGS: [u32; 11] = [
     TAG_NBI,
     TAG_CONTEXTS,
     TAG_COUNTERS,
+    TAG_WIRE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -43,6 +44,8 @@ const TAG_NBI: u32 = 12;
 const TAG_CONTEXTS: u32 = 13;
 /// Hardware and software counters; left out where none was asked for.
 const TAG_COUNTERS: u32 = 14;
+/// Numbers of the network; left out where there is none.
+const TAG_WIRE: u32 = 15;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -102,6 +105,10 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.u64(c.orders);
         }),
         TAG_COUNTERS if !d.counters.list.is_empty() => counters::encode(&mut out, &d.counters),
+        TAG_WIRE if !d.wire.is_empty() => out.list(&d.wire, |out, (name, value)| {
+            out.text(name);
+            out.u64(*value);
+        }),
         _ => return None,
     }
     Some(out.0)
@@ -199,6 +206,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
             })?;
         }
         TAG_COUNTERS => d.counters = counters::decode(c)?,
+        TAG_WIRE => d.wire = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?,
         _ => {}
     }
     Ok(())

@@ -119,6 +119,7 @@ pub fn mark(mark: Mark) {
             // Objects that were loaded later are known now.
             super::modules::note(region);
             super::counting::refresh();
+            super::wire::refresh();
             head.finalize_ticks.store(now, Relaxed);
         }
         Mark::Finalized => {

@@ -47,6 +47,7 @@ pub fn flush() -> Flush {
     }
     super::modules::note(region);
     counting::refresh();
+    super::wire::refresh();
     let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
     crate::segment::futex::wake(&header.flush_wanted);
     let begin = Instant::now();
@@ -205,7 +206,7 @@ fn cut(name: &str) -> &str {
 }
 
 /// Runs `f` while no other thread of the PE adds a name. Names are added a few times in a run.
-fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
+pub(super) fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
     lock(&names.lock);
     let result = f(names);
     names.lock.store(0, Release);

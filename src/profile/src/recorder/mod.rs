@@ -20,6 +20,7 @@ mod perf;
 mod read;
 mod tls;
 pub(crate) mod watch;
+mod wire;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -33,6 +34,7 @@ pub use counting::count;
 pub use extra::{context, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use tls::set_site;
+pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;

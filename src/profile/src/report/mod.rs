@@ -57,11 +57,13 @@ pub enum View {
     Contexts,
     /// Hardware and software counters.
     Counters,
+    /// Other hosts, and the network's own numbers.
+    Network,
 }
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 15] = [
+    pub const ALL: [(&'static str, View); 16] = [
         ("routines", View::Routine),
         ("sizes", View::Size),
         ("matrix", View::Matrix),
@@ -71,6 +73,7 @@ impl View {
         ("regions", View::Regions),
         ("contexts", View::Contexts),
         ("counters", View::Counters),
+        ("network", View::Network),
         ("pe", View::Pe),
         ("peer", View::Peer),
         ("routine", View::Routine),

@@ -36,6 +36,9 @@ pub const MODULES: usize = 64;
 /// Hardware and software counters that can be read at a time.
 pub const COUNTERS: usize = 8;
 
+/// Numbers of the network.
+pub const WIRE: usize = 32;
+
 /// Bits of a return address in a key: user addresses have no more.
 pub const KEY_ADDRESS: u64 = (1 << 47) - 1;
 const KEY_OP: u32 = 47;
@@ -321,6 +324,16 @@ pub struct CounterHead {
     pub reason: Text<192>,
 }
 
+/// A number of the network.
+#[derive(Debug)]
+#[repr(C)]
+pub struct WireRow {
+    /// Name; empty where the row is free.
+    pub name: Text<32>,
+    /// Value.
+    pub value: AtomicU64,
+}
+
 /// Names that all threads of a PE share.
 #[derive(Debug)]
 #[repr(C, align(4096))]
@@ -333,6 +346,8 @@ pub struct Names {
     pub modules: [Module; MODULES],
     /// Counters.
     pub counters: [CounterHead; COUNTERS],
+    /// What the network says of itself.
+    pub wire: [WireRow; WIRE],
     /// Nonzero while a thread adds a name.
     pub lock: AtomicU32,
 }

@@ -6,6 +6,7 @@ mod counters;
 mod imbalance;
 mod matrix;
 mod nbi;
+mod network;
 mod pes;
 mod regions;
 mod routines;
@@ -44,6 +45,7 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
     Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
     Row { view: View::Counters, title: "Counters: hardware and software", make: |p, o, _| counters::grids(p, o) },
+    Row { view: View::Network, title: "Network: what goes to other hosts", make: |p, _, _| network::grids(p) },
     Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },
     Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
 ];
