@@ -126,6 +126,7 @@ fn prepare(start: &Start, segment: RawFd) {
     let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     recorder::memory(memory.heap, memory.data);
     heap::watch(recorder::heap_in_use);
+    pellucid_core::team::watch_contexts(recorder::context_made);
     let config = match &start.trace {
         Some(env::Trace { directory, bytes, on, full }) => {
             trace::Config { directory: directory.clone(), bytes: *bytes, on: *on, full: *full }

@@ -217,6 +217,8 @@ pub struct Context {
     pub amo: Traffic,
     /// Fences and quiets.
     pub orders: u64,
+    /// Its team, where known.
+    pub team: Option<TeamKey>,
 }
 
 /// A hardware or software counter of a PE.

@@ -51,7 +51,8 @@ pub(crate) fn take<'a>(
     detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
     detail.sites = sums.sites.into_values().collect();
-    detail.contexts = sums.contexts.into_values().collect();
+    detail.contexts =
+        sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
     for (number, region) in regions.into_iter().enumerate().take(known + 1) {
         let name = detail.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
@@ -208,6 +209,13 @@ fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
             sum.orders += orders;
         }
     }
+}
+
+/// The team that a context is of.
+fn context_team(region: &layout::Region, handle: u64) -> Option<TeamKey> {
+    let row = region.names.contexts.iter().find(|row| handle != 0 && row.handle.load(Acquire) == handle)?;
+    let get = |word: &std::sync::atomic::AtomicI32| word.load(Relaxed);
+    Some((row.id.load(Relaxed), get(&row.start), get(&row.stride), get(&row.size)))
 }
 
 fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {

@@ -13,6 +13,7 @@ mod library;
 mod line;
 mod network;
 mod options;
+mod overhead;
 mod plot;
 mod results;
 mod stats;
@@ -57,6 +58,9 @@ fn main() -> ExitCode {
         println!("{}\n", driver.conditions());
         println!("{}", table::table(&rows));
         println!("{}", table::verdict(&rows));
+    }
+    for pairs in &driver.pairs {
+        println!("{}", pairs.line());
     }
     for complaint in &driver.complaints {
         println!("warning: {complaint}");

@@ -140,10 +140,10 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         id: Id::Profile,
         names: &["--profile"],
-        value: Value::Optional("LEVEL|off[,NAME=VALUE...]"),
+        value: Value::Optional("LEVEL|off"),
         help: "print the profile when the job ends (stderr) and write it to a directory;\n\
                LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)\n\
-               NAME: sampling, long, counters, trace-start, trace-detail (set the variables\n\
+               LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail (variables\n\
                SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
     Flag {
@@ -156,7 +156,7 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         id: Id::Counters,
         names: &["--counters"],
-        value: Value::Required("NAME[,NAME...]"),
+        value: Value::Required("NAME,..."),
         help: "count page-faults, context-switches, cycles, instructions ... around library calls and\n\
                regions (docs/counters.md; sets SHMEM_COUNTERS, and --profile where not given)",
     },

@@ -103,6 +103,9 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.u64(c.handle);
             [c.put, c.get, c.amo].into_iter().for_each(|t| out.traffic(t));
             out.u64(c.orders);
+            out.0.push(u8::from(c.team.is_some()));
+            let (id, start, stride, size) = c.team.unwrap_or_default();
+            [id, start as u32, stride as u32, size as u32].into_iter().for_each(|n| out.u32(n));
         }),
         TAG_COUNTERS if !d.counters.list.is_empty() => counters::encode(&mut out, &d.counters),
         TAG_WIRE if !d.wire.is_empty() => out.list(&d.wire, |out, (name, value)| {
@@ -202,7 +205,11 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
             d.contexts = list(c, |c| {
                 let handle = c.u64("a context")?;
                 let (put, get, amo) = (traffic(c)?, traffic(c)?, traffic(c)?);
-                Ok(Context { handle, put, get, amo, orders: c.u64("a context")? })
+                let orders = c.u64("a context")?;
+                let is_known = c.u8("a context's team")? != 0;
+                let mut next = || c.u32("a context's team");
+                let team = (next()?, next()? as i32, next()? as i32, next()? as i32);
+                Ok(Context { handle, put, get, amo, orders, team: Some(team).filter(|_| is_known) })
             })?;
         }
         TAG_COUNTERS => d.counters = counters::decode(c)?,

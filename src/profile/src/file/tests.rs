@@ -113,7 +113,7 @@ fn detail() -> Detail {
         syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, ..Sync::default() }],
         sync_every: 2,
         nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7 },
-        contexts: vec![Context { handle: 5, put: traffic, orders: 1, ..Context::default() }],
+        contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,
         counters: Counters {

@@ -139,6 +139,11 @@ pub(crate) fn own_slot() -> Option<(&'static Slot, u64)> {
     Some((slot, super::hot::ticks(&slot.head)))
 }
 
+/// The time now on a slot's clock.
+pub(crate) fn now(slot: &Slot) -> u64 {
+    super::hot::ticks(&slot.head)
+}
+
 /// This PE's run began at `stamp`: before its initialization, which is a call like any other in the profile.
 pub fn began(stamp: super::Stamp) {
     let Some(region) = claim::region() else { return };

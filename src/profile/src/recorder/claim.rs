@@ -200,6 +200,7 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
     let slot = unsafe { &*slot.cast::<Slot>() };
     tls::set_slot(None);
     if PID.load(Relaxed) == std::process::id() {
+        crate::trace::thread_ends(slot);
         counting::thread_ends(slot);
         let _ = slot.head.owner.compare_exchange(thread_id(), OWNER_NONE, Release, Relaxed);
         FULL.store(false, Relaxed);

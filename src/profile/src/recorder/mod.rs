@@ -31,7 +31,7 @@ pub use attach::{
 pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use extra::{context, team};
+pub use extra::{context, context_default, context_made, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use tls::set_site;
 pub use wire::{Source, wire, wire_source};
@@ -39,5 +39,6 @@ pub use wire::{Source, wire, wire_source};
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;
 
-pub(crate) use attach::own_slot;
+pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::slot_index;
+pub(crate) use extra::team_of;

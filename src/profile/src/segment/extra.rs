@@ -36,6 +36,8 @@ pub const MODULES: usize = 64;
 /// Hardware and software counters that can be read at a time.
 pub const COUNTERS: usize = 8;
 
+/// Contexts of a PE whose teams are kept.
+pub const CONTEXT_TEAMS: usize = 512;
 /// Numbers of the network.
 pub const WIRE: usize = 32;
 
@@ -257,6 +259,10 @@ pub struct Extra {
     pub contexts: [ContextRow; CONTEXTS],
     /// Hardware and software counters.
     pub counters: CounterTable,
+    /// The context of the last call that took one.
+    pub context: AtomicU64,
+    /// Operations of which a call was sampled, a bit each.
+    pub sampled: [AtomicU64; MAX_OPS / 64],
 }
 
 /// A number that the program marks with a name.
@@ -324,6 +330,22 @@ pub struct CounterHead {
     pub reason: Text<192>,
 }
 
+/// The team of a context that the program made.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ContextTeam {
+    /// Handle of the context; 0 where the row is free.
+    pub handle: AtomicU64,
+    /// World number of the team's first PE.
+    pub start: AtomicI32,
+    /// Distance between members.
+    pub stride: AtomicI32,
+    /// Members.
+    pub size: AtomicI32,
+    /// Number that members agree on.
+    pub id: AtomicU32,
+}
+
 /// A number of the network.
 #[derive(Debug)]
 #[repr(C)]
@@ -346,6 +368,8 @@ pub struct Names {
     pub modules: [Module; MODULES],
     /// Counters.
     pub counters: [CounterHead; COUNTERS],
+    /// Contexts that the program made.
+    pub contexts: [ContextTeam; CONTEXT_TEAMS],
     /// What the network says of itself.
     pub wire: [WireRow; WIRE],
     /// Nonzero while a thread adds a name.

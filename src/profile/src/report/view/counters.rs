@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::{region_name, shown_region};
+use super::region_name;
 use crate::counters::KNOWN;
 use crate::model::{Pe, Profile};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 9] = [
-    column("counter", "counter", Kind::Text),
-    column("around", "around", Kind::Text),
-    column("name", "of", Kind::Text),
+const COLUMNS: [Column; 10] = [
+    column("of", "counter, of", Kind::Text),
+    column("counter", "", Kind::Text),
+    column("around", "", Kind::Text),
+    column("name", "", Kind::Text),
     column("calls", "calls", Kind::Count),
     column("value", "value", Kind::Count),
     column("per_call", "a call", Kind::Number),
@@ -108,10 +109,12 @@ pub(super) fn grids(profile: &Profile, options: &Options) -> Vec<Grid> {
     for ((rank, around, name), sum) in sums.0 {
         let counter = KNOWN.get(rank).map_or("(other)", |known| known.name);
         let unit = if counter == "task-clock" { ", ns" } else { "" };
+        let of = if name.is_empty() { around.name().to_owned() } else { format!("{} {name}", around.name()) };
         grid.row([
-            Cell::Text(format!("{counter}{unit}")),
+            Cell::Text(format!("{counter}{unit}, {of}")),
+            counter.into(),
             around.name().into(),
-            shown_region(name).into(),
+            Cell::from(Some(name).filter(|name| !name.is_empty())),
             sum.calls.into(),
             sum.value.into(),
             sum.calls.filter(|&calls| calls > 0).map(|calls| sum.value as f64 / calls as f64).into(),
