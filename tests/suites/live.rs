@@ -51,6 +51,7 @@ fn hang_says_who_waits_for_whom() {
     let job = stuck(4, &[], "barrier");
     let text = looks(&job, &["hang"], &["PEs 0, 2, 3 wait in shmem_barrier_all for PE 1", " barrier, 4 PEs on "]);
     assert!(text.contains("PE 1 (pid ") && text.contains("): in shmem_barrier_all for "), "{text}");
+    assert!(text.contains(", called from stand"), "{text}");
     signal(&job, libc::SIGTERM);
     job.wait();
 

@@ -24,6 +24,7 @@ pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
+pub(crate) use view::place;
 pub use view::{Late, Matrix, VIEWS, grids, late, matrix};
 
 use crate::file;
