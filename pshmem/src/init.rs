@@ -114,7 +114,10 @@ fn profile(start: &Start) -> bool {
             true
         }
         Err(error) => {
-            eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+            // Once a host, and not where nobody asked for one.
+            if start.profile_level > 0 && (start.profile_fd.is_some() || start.pe == start.first_local_pe) {
+                eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+            }
             false
         }
     }

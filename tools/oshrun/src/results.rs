@@ -29,6 +29,12 @@ pub fn show(kept: &Kept, finish: impl FnOnce(Option<&Path>) -> Finished) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
+/// Says that there is no profile, and has the PEs not try on their own. The job runs without.
+pub fn no_profile(error: &io::Error, plan: &mut Plan) {
+    eprintln!("oshrun: no profile: {error}; the job runs without");
+    plan.environment.push(("SHMEM_PROFILE".into(), "0".into()));
+}
+
 /// Makes the directory of the trace: gives where it is, and what messages call it. `None`, and said: it cannot be made; the
 /// job runs without.
 pub fn prepare_trace(options: &Options, wanted: &Path) -> Option<(PathBuf, PathBuf)> {

@@ -18,7 +18,7 @@ use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::size::size_class;
 
 /// One event of a short call is written in so many nanoseconds, on average.
-const NS_A_SHORT_EVENT: u64 = 3000;
+const NS_A_SHORT_EVENT: u64 = 5000;
 /// Events that can be saved up.
 const BURST: u64 = 512;
 /// No countdown is longer: a greater difference is that of a call interrupted at the wrong moment.
