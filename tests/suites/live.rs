@@ -210,10 +210,18 @@ fn a_trace_outlives_its_job() {
     let option = format!("--trace={}", directory.display());
     let job = stuck(2, &[&option], "busy");
     looks(&job, &["hang"], &["shmem_uint64_atomic_inc"]);
+    let directory = directory.to_string_lossy().into_owned();
+    let started = Instant::now();
+    while ["0", "1"].iter().any(|pe| {
+        let text = oshprof(&["trace", &directory, "--to", "csv"]).1;
+        !text.contains(&format!("call,shmem_uint64_atomic_inc,amo,{pe},"))
+    }) {
+        assert!(started.elapsed() < LONG, "a PE never got there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     // Launcher and PEs alike.
     signal(&job, libc::SIGKILL);
     job.wait();
-    let directory = directory.to_string_lossy().into_owned();
     let (fine, text) = oshprof(&["trace", &directory, "--to", "csv"]);
     assert!(fine, "{text}");
     for pe in ["0", "1"] {

@@ -147,6 +147,10 @@ const FOLDED: (u64, u64, u64, u64, u64) = (20_000, 10_000, 10_000 / 5 * (8 + 102
 fn folded_scene(peer: i32) {
     let (amo, put, barrier) = ids();
     let signal = op::find("shmem_signal_set").expect("a routine");
+    let on_context = op::find("shmem_ctx_long_p").expect("a routine");
+    recorder::context_made(0x21, 3, (1, 2, 3));
+    recorder::context(on_context, 0x21, 8);
+    sampled(on_context, peer, 8, 8, || ());
     for i in 0..20_000_usize {
         sampled(amo, peer, 8 * i, 8, || ());
         if i % 2 == 0 {
@@ -185,6 +189,12 @@ fn folded_calls_are_all_there() {
     let signals = count(&events, op::find("shmem_signal_set").unwrap());
     assert_eq!((signals.0, signals.2), (4 * FOLDED.3, 4 * FOLDED.3), "each signal has an event");
     assert_eq!(count(&events, barrier), (4 * FOLDED.4 + 1, 0, 4 * FOLDED.4 + 1));
+    let contexts = events.iter().filter_map(|event| match &event.what {
+        What::Call(call) => call.context.as_ref(),
+        _ => None,
+    });
+    let contexts: Vec<(u64, &str)> = contexts.map(|context| (context.number, context.team.as_str())).collect();
+    assert!(!contexts.is_empty() && contexts.iter().all(|c| *c == (0x21, "team 3: 3 PEs from PE 1 on, every 2")));
     // In the order of time; folded calls lie between the events of their thread.
     let mut end = std::collections::BTreeMap::new();
     for event in &events {
@@ -204,7 +214,7 @@ fn overwritten_chunks_count_their_folded_calls() {
     finish(play("folded many", &scratch.0));
     let (events, trace) = events(&scratch.0);
     let kept: u64 = events.iter().map(|event| event.what.calls()).sum();
-    let made = 400 * (FOLDED.0 + FOLDED.1 + FOLDED.3 + FOLDED.4) + 1;
+    let made = 400 * (FOLDED.0 + FOLDED.1 + FOLDED.3 + FOLDED.4 + 1) + 1;
     assert!(trace.dropped() > 0);
     assert_eq!(kept + trace.dropped(), made);
 }
@@ -353,8 +363,14 @@ fn a_full_disk_is_no_bus_error() {
 
 #[test]
 fn damaged_files_are_read_as_far_as_they_go() {
-    let scratch = Scratch::new("damaged");
-    finish(play("calls", &scratch.0));
+    // Between them they have every kind of record.
+    damaged("calls");
+    damaged("folded");
+}
+
+fn damaged(scene: &str) {
+    let scratch = Scratch::new(&format!("damaged-{scene}"));
+    finish(play(scene, &scratch.0));
     keep::finish(&scratch.0);
     let trace = Trace::open(&scratch.0).unwrap();
     let path = trace.files[0].path.clone();

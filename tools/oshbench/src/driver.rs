@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::overhead::{self, EXAMPLES, Example, OFF, Pairs, VARIANTS, Variant};
 use crate::results::{MACHINE, Results};
 use crate::suite::{GROUPS, Group, Program, Runs};
+use crate::verify::{self, Compared};
 
 /// Of one program. The longest takes a few seconds where nothing is wrong, more where many PEs share a core.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -46,6 +47,8 @@ pub struct Driver {
     quick: bool,
     repetitions: u32,
     pes: Option<u32>,
+    /// Times in the profile against a clock outside.
+    pub compared: Vec<Compared>,
     /// Whole programs with and without a profile.
     pub pairs: Vec<Pairs>,
     /// Measurements so far.
@@ -67,6 +70,7 @@ impl Driver {
             quick: options.quick,
             repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 5 }),
             pes: options.pes,
+            compared: Vec::new(),
             pairs: Vec::new(),
             examples: root.join("examples"),
             results: Results::default(),
@@ -130,6 +134,7 @@ impl Driver {
             Runs::Plain => self.run_plain(group, program.name),
             Runs::OursAlone => self.run_alone(group, program.name),
             Runs::Network => self.run_network(group, program.name),
+            Runs::Verify => self.run_verify(program.name, self.pes.unwrap_or(program.pes[0])),
             Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
@@ -244,6 +249,34 @@ impl Driver {
         });
         if let Err(why) = outcome {
             self.fail(true, format!("{name}: {why}"));
+        }
+    }
+
+    /// Once: the profile of a program that times its own calls.
+    fn run_verify(&mut self, name: &str, pes: u32) {
+        let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
+        eprintln!("oshbench: {name}, {pes} PEs");
+        let directory = self.build.join("verify.prof");
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            overhead::clean(&directory);
+            let mut command = library.bare_job(pes, self.cores);
+            command.arg("--profile-dir").arg(&directory).arg(path);
+            if self.quick {
+                command.arg("--quick");
+            }
+            let job = job::run(&mut command, TIME_LIMIT)?;
+            let report = job::run(library.oshprof().args(["report", "--json"]).arg(&directory), TIME_LIMIT)?;
+            verify::compare(&job.stdout, &report.stdout)
+        });
+        overhead::clean(&directory);
+        match outcome {
+            Ok(compared) => {
+                for row in compared.iter().filter(|row| !row.is_right()) {
+                    self.fail(false, format!("{}: the profile and the clock outside differ", row.routine));
+                }
+                self.compared = compared;
+            }
+            Err(why) => self.fail(true, format!("{name}: {why}")),
         }
     }
 

@@ -60,6 +60,11 @@ impl Library {
             .to_owned())
     }
 
+    /// The reporter of our profiles, beside the launcher.
+    pub fn oshprof(&self) -> Command {
+        Command::new(self.oshrun.with_file_name("oshprof"))
+    }
+
     /// The compiler wrapper.
     pub fn compiler(&self) -> Command {
         Command::new(&self.cc)

@@ -20,6 +20,7 @@ mod stats;
 mod suite;
 mod table;
 mod targets;
+mod verify;
 
 use std::env;
 use std::fs;
@@ -58,6 +59,9 @@ fn main() -> ExitCode {
         println!("{}\n", driver.conditions());
         println!("{}", table::table(&rows));
         println!("{}", table::verdict(&rows));
+    }
+    for row in &driver.compared {
+        println!("{}", row.line());
     }
     for pairs in &driver.pairs {
         println!("{}", pairs.line());

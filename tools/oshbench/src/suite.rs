@@ -13,6 +13,8 @@ pub enum Runs {
     Plain,
     /// This library over a network, and libfabric alone beside it.
     Network,
+    /// Ours: its profile against its own times.
+    Verify,
     /// Ours: programs of `examples/`, with and without profile and trace, in pairs.
     Overhead,
     /// Every library; the driver times the whole job, and a plain process beside it.
@@ -109,6 +111,12 @@ pub const GROUPS: &[Group] = &[
             pair("interception", Runs::Ours),
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
         ],
+        only_named: false,
+    },
+    Group {
+        name: "verify",
+        about: "times in the profile against a clock outside of it",
+        programs: &[Program { name: "verify", pes: &[2], any_pes: true, runs: Runs::Verify }],
         only_named: false,
     },
     Group {

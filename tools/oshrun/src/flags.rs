@@ -143,8 +143,8 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Optional("LEVEL|off"),
         help: "print the profile when the job ends (stderr) and write it to a directory;\n\
                LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)\n\
-               LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail (variables\n\
-               SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
+               or LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail\n\
+               (set SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
     Flag {
         id: Id::ProfileDir,

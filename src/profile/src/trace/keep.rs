@@ -44,7 +44,7 @@ pub fn finish(dir: &Path) -> (Summary, Vec<ReadError>) {
     let mut problems = trace.problems;
     for file in &trace.files {
         match finish_file(file) {
-            Ok(events) => summary.events += events,
+            Ok(events) => summary.events = summary.events.saturating_add(events),
             Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn table(trace: &Trace, problems: &mut Vec<ReadError>) -> Grid {
         if class == Class::Wait {
             let by = flows.to.get(&at).and_then(|(_, from)| updates.get(from)).copied();
             let sum = sums.entry((pe, name, by)).or_default();
-            *sum = (sum.0 + 1, sum.1 + ns);
+            *sum = (sum.0 + 1, sum.1.saturating_add(ns));
         }
     });
     let mut rows: Vec<_> = sums.into_iter().collect();

@@ -141,7 +141,7 @@ impl Trace {
 
     /// Events that were overwritten or had no room.
     pub fn dropped(&self) -> u64 {
-        self.files.iter().map(|file| file.facts.dropped).sum()
+        self.files.iter().map(|file| file.facts.dropped).fold(0, u64::saturating_add)
     }
 
     /// Calls `visit` with every event, file by file, each file in the order of time.
