@@ -3,6 +3,7 @@
 //! Nothing here changes the result of the job: what cannot be written is said once.
 
 use crate::options::Options;
+use crate::plan::Plan;
 use pellucid_profile::report::Finished;
 use pellucid_profile::trace::keep;
 use std::ffi::OsString;
