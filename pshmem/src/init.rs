@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use pellucid_core::base::{Cause, Fault};
+use pellucid_core::base::{Cause, Fault, env};
 use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
@@ -66,12 +66,17 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
 fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     let start = runtime::init_thread(thread, make_profile)?;
+    let counters = counters(&start)?;
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
             && let Some(op) = op::find(routine)
         {
             recorder::record(op, -1, 0, 0, stamp);
+        }
+        // From here on: what initialization counts is not the program's.
+        if !counters.is_empty() {
+            recorder::count(&counters);
         }
     }
     Ok(start)
@@ -80,6 +85,13 @@ fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
 /// A profile segment for the PEs of this host, made by the first of them. A job runs on without.
 fn make_profile(pes: std::ops::Range<u32>, npes: u32) -> Option<OwnedFd> {
     recorder::shared_segment(pes, npes).ok()
+}
+
+/// The counters that `SHMEM_COUNTERS` names.
+fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
+    let Some((name, value)) = &start.counters else { return Ok(Vec::new()) };
+    pellucid_profile::counters::parse(value)
+        .map_err(|reason| Fault::from(Cause::Environment { name: name.clone(), value: value.clone(), reason }))
 }
 
 /// Attaches the recorder at the first initialization and arms the entries. A PE runs on without a profile where there is
@@ -95,13 +107,17 @@ fn profile(start: &Start) -> bool {
     match attached {
         Ok(segment) => {
             tool::find();
+            recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             recorder::set_level(start.profile_level);
             prepare(start, segment);
             recorder::mark(Mark::Initialized);
             true
         }
         Err(error) => {
-            eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+            // Once a host, and not where nobody asked for one.
+            if start.profile_level > 0 && (start.profile_fd.is_some() || start.pe == start.first_local_pe) {
+                eprintln!("pellucid: PE {}: no profile: {error}", start.pe);
+            }
             false
         }
     }
@@ -113,8 +129,11 @@ fn prepare(start: &Start, segment: RawFd) {
     let memory = trace::Memory { heap: (map.heap_base, map.heap_len), data: (map.data_base, map.data_len) };
     recorder::memory(memory.heap, memory.data);
     heap::watch(recorder::heap_in_use);
+    pellucid_core::team::watch_contexts(recorder::context_made);
     let config = match &start.trace {
-        Some((directory, bytes, on)) => trace::Config { directory: directory.clone(), bytes: *bytes, on: *on },
+        Some(env::Trace { directory, bytes, on, full }) => {
+            trace::Config { directory: directory.clone(), bytes: *bytes, on: *on, full: *full }
+        }
         None => return,
     };
     if let Err(error) = trace::attach(segment, start.pe as u32, &config, memory) {

@@ -31,6 +31,8 @@ pub fn of_set(start: c_int, log_stride: c_int, size: c_int) -> i32 {
 pub fn on(ctx: Ctx, op: u16, bytes: usize, peer: i32) -> i32 {
     if ctx != Ctx::DEFAULT {
         recorder::context(op, ctx.number(), bytes);
+    } else {
+        recorder::context_default(ctx.number());
     }
     peer
 }

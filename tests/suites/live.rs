@@ -51,6 +51,7 @@ fn hang_says_who_waits_for_whom() {
     let job = stuck(4, &[], "barrier");
     let text = looks(&job, &["hang"], &["PEs 0, 2, 3 wait in shmem_barrier_all for PE 1", " barrier, 4 PEs on "]);
     assert!(text.contains("PE 1 (pid ") && text.contains("): in shmem_barrier_all for "), "{text}");
+    assert!(text.contains(", called from stand"), "{text}");
     signal(&job, libc::SIGTERM);
     job.wait();
 
@@ -179,15 +180,48 @@ fn a_job_is_traced_and_its_signals_are_arrows() {
 }
 
 #[test]
+fn a_trace_is_switched_on_and_off() {
+    let binary = Build::program("live/switch.c").build();
+    for detail in ["auto", "full"] {
+        let directory = trace_directory(&format!("switch-{detail}"));
+        let option = format!("--trace={}", directory.display());
+        let profile = format!("--profile=1,trace-start=off,trace-detail={detail}");
+        let kept = format!("--profile-dir={}.prof", directory.display());
+        Job::oshrun(2).args([option, profile, kept]).arg(&binary).run().expect_code(0);
+        let (fine, text) = oshprof(&["trace", &directory.to_string_lossy(), "--to", "csv"]);
+        assert!(fine, "{text}");
+        for pe in ["0", "1"] {
+            // kind, name, class, PE, ... and in the twelfth place how many calls it is
+            let calls = |name: &str| -> u64 {
+                let fields = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+                let mine = fields.filter(|f| f[0].starts_with("call") && f[1] == name && f[3] == pe);
+                mine.map(|f| f[12].parse::<u64>().expect("a number")).sum()
+            };
+            assert_eq!((calls("shmem_long_p"), calls("shmem_my_pe")), (5003, 5003), "PE {pe}, {detail}");
+            assert_eq!((calls("shmem_barrier_all"), calls("shmem_finalize")), (1, 1), "PE {pe}, {detail}");
+        }
+        assert_eq!(text.matches("region begin,seen").count(), 2, "{detail}");
+    }
+}
+
+#[test]
 fn a_trace_outlives_its_job() {
     let directory = trace_directory("killed");
     let option = format!("--trace={}", directory.display());
     let job = stuck(2, &[&option], "busy");
     looks(&job, &["hang"], &["shmem_uint64_atomic_inc"]);
+    let directory = directory.to_string_lossy().into_owned();
+    let started = Instant::now();
+    while ["0", "1"].iter().any(|pe| {
+        let text = oshprof(&["trace", &directory, "--to", "csv"]).1;
+        !text.contains(&format!("call,shmem_uint64_atomic_inc,amo,{pe},"))
+    }) {
+        assert!(started.elapsed() < LONG, "a PE never got there");
+        std::thread::sleep(Duration::from_millis(50));
+    }
     // Launcher and PEs alike.
     signal(&job, libc::SIGKILL);
     job.wait();
-    let directory = directory.to_string_lossy().into_owned();
     let (fine, text) = oshprof(&["trace", &directory, "--to", "csv"]);
     assert!(fine, "{text}");
     for pe in ["0", "1"] {

@@ -126,6 +126,18 @@ fn the_json_has_its_promised_shape() {
 }
 
 #[test]
+fn a_limit_on_file_sizes_costs_the_profile_and_not_the_job() {
+    let binary = program("levels");
+    // Room for the job's own memory, none for the profile's.
+    let script = "ulimit -f 262144; exec \"$0\" -n 2 --heap 1m --profile-dir \"$1\" \"$2\"";
+    let directory = tree::scratch("profiles").join("limited");
+    let outcome = Job::new("/bin/sh").args(["-c", script]).arg(tree::tool("oshrun")).arg(&directory).arg(&binary).run();
+    let text = outcome.expect_code(0).describe();
+    assert_eq!(text.matches("no profile: ").count(), 1, "{text}");
+    assert!(text.contains("above the limit on file size (ulimit -f: 131072 KiB)"), "{text}");
+}
+
+#[test]
 fn a_killed_pe_leaves_its_numbers() {
     for round in 0..3 {
         let (directory, outcome) = profile(&format!("killed-{round}"), 3, &[], &program("killed"));

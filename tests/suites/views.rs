@@ -159,11 +159,53 @@ fn nonblocking_operations_contexts_and_teams() {
 }
 
 #[test]
+fn counters_are_there_or_say_why_not() {
+    let binary = Build::source("views-counters", &tree::workspace().join("tests/programs/profile/views.c")).build();
+    let directory = fresh("counters");
+    let counters = ["--counters", "cycles,page-faults,task-clock"];
+    Job::oshrun(2).args(counters).arg("--profile-dir").arg(&directory).arg(&binary).run().expect_code(0);
+    let report = view(&directory, "counters");
+    let counted = rows(&report, "counters");
+    let missing = report["counters_unavailable"].as_array().cloned().unwrap_or_default();
+    for name in ["cycles", "page-faults", "task-clock"] {
+        let why = missing.iter().find(|row| row["counter"] == name);
+        let of = |around: &str| counted.iter().find(|row| row["counter"] == name && row["around"] == around);
+        let Some(run) = of("run") else {
+            assert!(
+                why.is_some_and(|row| row["reason"].as_str().is_some_and(|why| !why.is_empty())),
+                "{name}: {report}"
+            );
+            continue;
+        };
+        let value = |row: &Value| row["value"].as_u64().unwrap_or(0);
+        let (library, outside) = (of("library").expect("library"), of("outside").expect("outside"));
+        assert_eq!(value(run), value(library) + value(outside), "{name}: {report}");
+        assert_eq!((&run["pes"], &library["calls"]), (&2.into(), &library["calls"]));
+        let region = counted.iter().find(|row| row["counter"] == name && row["name"] == "step");
+        assert!(region.is_some() && value(run) > 0, "{name}: {report}");
+    }
+    Job::oshrun(2).args(["--counters", "bogus"]).arg(&binary).run().expect_code(2).expect_text(&["unknown counter"]);
+    let refused = Job::oshrun(2).args(["-x", "SHMEM_COUNTERS=bogus"]).arg(&binary).run();
+    refused.expect_failure().expect_text(&["SHMEM_COUNTERS", "unknown counter"]);
+}
+
+#[test]
 fn every_view_has_every_form() {
     let (directory, _) = run("forms", 2);
     let oshprof = || Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
-    let views =
-        ["routines", "sizes", "matrix", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "pe"];
+    let views = [
+        "routines",
+        "sizes",
+        "matrix",
+        "callsites",
+        "imbalance",
+        "nbi",
+        "regions",
+        "contexts",
+        "counters",
+        "network",
+        "pe",
+    ];
     for name in views {
         assert!(!oshprof().args(["--view", name]).run().expect_code(0).stdout.is_empty(), "{name}");
         let csv = oshprof().args(["--view", name, "--csv"]).run().expect_code(0).stdout;

@@ -82,7 +82,7 @@ fn main() {
         std::path::PathBuf::from,
     );
     let segment = recorder::attach_private(0, 16).expect("a private segment needs memfd_create");
-    let config = Config { directory: directory.clone(), bytes: 1 << 30, on: false };
+    let config = Config { directory: directory.clone(), bytes: 1 << 30, on: false, full: true };
     trace::attach(segment.as_raw_fd(), 0, &config, Memory::default()).expect("a trace");
     recorder::set_level(1);
     println!("{:<28} {:>8} {:>8} {:>12} {:>14}", "", "off, ns", "on, ns", "an event, ns", "bytes on disk");

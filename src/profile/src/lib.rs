@@ -12,17 +12,20 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
 //! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
-//! This crate knows nothing of the runtime. Without features it depends on libc only.
+//! This crate knows nothing of the runtime. Without features it depends on libc only; the feature `counters`, which the
+//! library has, adds system calls.
 #![deny(unsafe_code)]
 
 pub mod arm;
 pub mod clock;
+pub mod counters;
 pub mod detail;
 #[cfg(feature = "report")]
 pub mod file;
@@ -37,5 +40,6 @@ pub mod report;
 pub mod segment;
 pub mod size;
 pub mod snapshot;
+mod snapshot_counters;
 mod snapshot_detail;
 pub mod trace;

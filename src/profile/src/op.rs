@@ -144,6 +144,9 @@ pub const COMPLETES: u8 = 16;
 /// Bit of [`TRAITS`]: all PEs of a team call it together.
 pub const TOGETHER: u8 = 32;
 
+/// Bit of [`TRAITS`]: takes a context.
+pub const ON_CONTEXT: u8 = 64;
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is folded away.
 pub const TRAITS: [u8; MAX_OPS] = {
     let mut traits = [0_u8; MAX_OPS];
@@ -157,6 +160,10 @@ pub const TRAITS: [u8; MAX_OPS] = {
             Class::Barrier | Class::Collective => TOGETHER,
             _ => 0,
         };
+        let is_ordered = matches!(op.class, Class::Put | Class::Signal | Class::Get | Class::Amo | Class::Order);
+        if is_ordered && matches_at(op.name.as_bytes(), 0, b"shmem_ctx_") {
+            traits[id] |= ON_CONTEXT;
+        }
         if contains(op.name, "_nbi") {
             traits[id] |= NONBLOCKING;
         }
@@ -246,7 +253,8 @@ mod tests {
         assert_eq!(of("shmem_putmem"), TRANSFER);
         assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
         assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT));
-        assert_eq!(of("shmem_ctx_quiet"), COMPLETES);
+        assert_eq!(of("shmem_ctx_quiet"), COMPLETES | ON_CONTEXT);
+        assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT, 0));
         assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER);
         assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (TOGETHER, 0, 0));
     }

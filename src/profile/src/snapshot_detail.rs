@@ -11,6 +11,7 @@ use crate::op;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
+use crate::snapshot_counters;
 
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
 pub(crate) fn take<'a>(
@@ -34,7 +35,9 @@ pub(crate) fn take<'a>(
     names(region, &mut detail);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
+    let mut counters = snapshot_counters::Sums::new(segment, region);
     for slot in slots {
+        counters.add(slot);
         peers(segment, slot, &mut sums.peers);
         sites(segment, slot, detail.cost.sample_ns, &mut sums.sites);
         region_times(segment, slot, end_ns, &mut regions);
@@ -45,9 +48,11 @@ pub(crate) fn take<'a>(
             sums.teams.push(teams(segment, slot));
         }
     }
+    detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
     detail.sites = sums.sites.into_values().collect();
-    detail.contexts = sums.contexts.into_values().collect();
+    detail.contexts =
+        sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
     for (number, region) in regions.into_iter().enumerate().take(known + 1) {
         let name = detail.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
@@ -99,6 +104,13 @@ fn names(region: &layout::Region, detail: &mut Detail) {
             detail.markers.push(Marker { name, count, sum, min, max, last });
         }
     }
+    for row in &region.names.wire {
+        let name = row.name.get();
+        if name.is_empty() {
+            break;
+        }
+        detail.wire.push((name, get(&row.value)));
+    }
     for row in &region.names.modules {
         let start = row.start.load(Acquire);
         if start == 0 {
@@ -109,7 +121,7 @@ fn names(region: &layout::Region, detail: &mut Detail) {
 }
 
 /// Visits the rows of a table that lie on pages that were ever written.
-fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize, &'a T)) {
+pub(crate) fn written<'a, T>(segment: &Segment, rows: &'a [T], mut visit: impl FnMut(usize, &'a T)) {
     let begin = segment.offset_of(&rows[0]);
     segment.data_ranges(begin..begin + size_of_val(rows), |data| {
         let first = (data.start - begin) / size_of::<T>();
@@ -197,6 +209,13 @@ fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
             sum.orders += orders;
         }
     }
+}
+
+/// The team that a context is of.
+fn context_team(region: &layout::Region, handle: u64) -> Option<TeamKey> {
+    let row = region.names.contexts.iter().find(|row| handle != 0 && row.handle.load(Acquire) == handle)?;
+    let get = |word: &std::sync::atomic::AtomicI32| word.load(Relaxed);
+    Some((row.id.load(Relaxed), get(&row.start), get(&row.stride), get(&row.size)))
 }
 
 fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {

@@ -11,8 +11,10 @@ use crate::library::{Library, OURS};
 use crate::line::{self, Key, Line, Measurement};
 use crate::network::{self, Network};
 use crate::options::Options;
+use crate::overhead::{self, EXAMPLES, Example, OFF, Pairs, VARIANTS, Variant};
 use crate::results::{MACHINE, Results};
 use crate::suite::{GROUPS, Group, Program, Runs};
+use crate::verify::{self, Compared};
 
 /// Of one program. The longest takes a few seconds where nothing is wrong, more where many PEs share a core.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -38,12 +40,17 @@ pub struct Failure {
 /// Runs what was asked for.
 pub struct Driver {
     programs: PathBuf,
+    examples: PathBuf,
     build: PathBuf,
     libraries: Vec<Library>,
     cores: u32,
     quick: bool,
     repetitions: u32,
     pes: Option<u32>,
+    /// Times in the profile against a clock outside.
+    pub compared: Vec<Compared>,
+    /// Whole programs with and without a profile.
+    pub pairs: Vec<Pairs>,
     /// Measurements so far.
     pub results: Results,
     /// Failures so far.
@@ -63,6 +70,9 @@ impl Driver {
             quick: options.quick,
             repetitions: options.reps.unwrap_or(if options.quick { 3 } else { 5 }),
             pes: options.pes,
+            compared: Vec::new(),
+            pairs: Vec::new(),
+            examples: root.join("examples"),
             results: Results::default(),
             failures: Vec::new(),
             complaints: Vec::new(),
@@ -124,6 +134,8 @@ impl Driver {
             Runs::Plain => self.run_plain(group, program.name),
             Runs::OursAlone => self.run_alone(group, program.name),
             Runs::Network => self.run_network(group, program.name),
+            Runs::Verify => self.run_verify(program.name, self.pes.unwrap_or(program.pes[0])),
+            Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
                 let given = self.pes.filter(|_| program.any_pes);
@@ -153,16 +165,15 @@ impl Driver {
         ready
     }
 
-    fn compile(&self, mut compiler: Command, folder: &str, name: &str) -> Result<PathBuf, String> {
+    fn compile(&self, compiler: Command, folder: &str, name: &str) -> Result<PathBuf, String> {
+        self.compile_file(compiler, folder, name, &self.programs.join(format!("{name}.c")))
+    }
+
+    fn compile_file(&self, mut compiler: Command, folder: &str, name: &str, file: &Path) -> Result<PathBuf, String> {
         let folder = self.build.join(folder);
         fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let path = folder.join(name);
-        compiler
-            .args(["-std=gnu11", "-O2"])
-            .arg(self.programs.join(format!("{name}.c")))
-            .arg("-o")
-            .arg(&path)
-            .arg("-pthread");
+        compiler.args(["-std=gnu11", "-O2"]).arg(file).arg("-o").arg(&path).args(["-pthread", "-lm"]);
         job::run(&mut compiler, TIME_LIMIT)?;
         Ok(path)
     }
@@ -238,6 +249,98 @@ impl Driver {
         });
         if let Err(why) = outcome {
             self.fail(true, format!("{name}: {why}"));
+        }
+    }
+
+    /// Once: the profile of a program that times its own calls.
+    fn run_verify(&mut self, name: &str, pes: u32) {
+        let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
+        eprintln!("oshbench: {name}, {pes} PEs");
+        let directory = self.build.join("verify.prof");
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            overhead::clean(&directory);
+            let mut command = library.bare_job(pes, self.cores);
+            command.arg("--profile-dir").arg(&directory).arg(path);
+            if self.quick {
+                command.arg("--quick");
+            }
+            let job = job::run(&mut command, TIME_LIMIT)?;
+            let report = job::run(library.oshprof().args(["report", "--json"]).arg(&directory), TIME_LIMIT)?;
+            verify::compare(&job.stdout, &report.stdout)
+        });
+        overhead::clean(&directory);
+        match outcome {
+            Ok(compared) => {
+                for row in compared.iter().filter(|row| !row.is_right()) {
+                    self.fail(false, format!("{}: the profile and the clock outside differ", row.routine));
+                }
+                self.compared = compared;
+            }
+            Err(why) => self.fail(true, format!("{name}: {why}")),
+        }
+    }
+
+    /// Whole programs with and without a profile. Each pair is two runs in a row; which one is first takes turns.
+    fn run_overhead(&mut self, group: &'static Group, pes: u32) {
+        let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
+        for example in &EXAMPLES {
+            let file = self.examples.join(format!("{0}/{0}.c", example.name));
+            let path = match self.compile_file(library.compiler(), library.name, example.name, &file) {
+                Ok(path) => path,
+                Err(why) => {
+                    self.fail(true, format!("{} does not compile: {why}", example.name));
+                    continue;
+                }
+            };
+            let count = if self.quick { 5 } else { 5 * self.repetitions };
+            eprintln!("oshbench: {}, {pes} PEs, {count} pairs of {} kinds", example.name, VARIANTS.len());
+            let mut pairs: Vec<Pairs> = VARIANTS
+                .iter()
+                .map(|v| Pairs { name: format!("{}/{}", example.name, v.name), limit: v.limit, ns: Vec::new() })
+                .collect();
+            for round in 0..count {
+                for (variant, pairs) in VARIANTS.iter().zip(&mut pairs) {
+                    match self.pair(&library, &path, example, variant, pes, round % 2 == 0) {
+                        Ok((with, without)) => {
+                            pairs.ns.push((with, without));
+                            let key = Key { bench: pairs.name.clone(), memory: "none".to_owned(), bytes: 0, pes };
+                            let limit = Some(("off".to_owned(), without));
+                            self.results.add(group.name, library.name, Measurement { key, ns: with, limit });
+                        }
+                        Err(why) => self.fail(true, format!("{}: {why}", pairs.name)),
+                    }
+                }
+            }
+            self.pairs.append(&mut pairs);
+        }
+    }
+
+    /// Nanoseconds of a job of this kind, and of one without a profile.
+    fn pair(
+        &self,
+        library: &Library,
+        path: &Path,
+        example: &Example,
+        variant: &Variant,
+        pes: u32,
+        off_first: bool,
+    ) -> Result<(f64, f64), String> {
+        let directory = self.build.join(format!("{}.out", example.name));
+        let one = |variant: &Variant| {
+            overhead::clean(&directory);
+            let mut command = library.bare_job(pes, self.cores);
+            variant.apply(&mut command, &directory);
+            command.arg(path).args(if self.quick { example.quick } else { example.args });
+            let wall = job::run(&mut command, TIME_LIMIT).map(|job| job.wall.as_secs_f64() * 1e9);
+            overhead::clean(&directory);
+            wall
+        };
+        if off_first {
+            let without = one(&OFF)?;
+            Ok((one(variant)?, without))
+        } else {
+            let with = one(variant)?;
+            Ok((with, one(&OFF)?))
         }
     }
 

@@ -60,6 +60,11 @@ impl Library {
             .to_owned())
     }
 
+    /// The reporter of our profiles, beside the launcher.
+    pub fn oshprof(&self) -> Command {
+        Command::new(self.oshrun.with_file_name("oshprof"))
+    }
+
     /// The compiler wrapper.
     pub fn compiler(&self) -> Command {
         Command::new(&self.cc)
@@ -70,8 +75,8 @@ impl Library {
         &self.oshrun
     }
 
-    /// A job of `pes` PEs. PEs are bound to a core each where there are enough of them.
-    pub fn job(&self, program: &Path, pes: u32, cores: u32) -> Command {
+    /// A job of `pes` PEs without its program yet. PEs are bound to a core each where there are enough of them.
+    pub fn bare_job(&self, pes: u32, cores: u32) -> Command {
         let bound = pes <= cores;
         let mut command = Command::new(&self.oshrun);
         let pes = pes.to_string();
@@ -89,6 +94,12 @@ impl Library {
                 }
             }
         }
+        command
+    }
+
+    /// A job of `pes` PEs that runs `program`.
+    pub fn job(&self, program: &Path, pes: u32, cores: u32) -> Command {
+        let mut command = self.bare_job(pes, cores);
         command.arg(program);
         command
     }

@@ -13,12 +13,14 @@ mod library;
 mod line;
 mod network;
 mod options;
+mod overhead;
 mod plot;
 mod results;
 mod stats;
 mod suite;
 mod table;
 mod targets;
+mod verify;
 
 use std::env;
 use std::fs;
@@ -57,6 +59,12 @@ fn main() -> ExitCode {
         println!("{}\n", driver.conditions());
         println!("{}", table::table(&rows));
         println!("{}", table::verdict(&rows));
+    }
+    for row in &driver.compared {
+        println!("{}", row.line());
+    }
+    for pairs in &driver.pairs {
+        println!("{}", pairs.line());
     }
     for complaint in &driver.complaints {
         println!("warning: {complaint}");

@@ -16,6 +16,25 @@ pub fn summarize(values: &[f64]) -> Option<Summary> {
     Some(Summary { median: quantile(&sorted, 0.5)?, spread: quantile(&sorted, 0.75)? - quantile(&sorted, 0.25)? })
 }
 
+/// The 95 % interval of the median, by resampling: draws as many values as there are, with repetition, a thousand times.
+pub fn interval(values: &[f64]) -> (f64, f64) {
+    let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut below = |count: usize| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        (seed >> 11) as usize % count.max(1)
+    };
+    let mut medians: Vec<f64> = (0..1000)
+        .filter_map(|_| {
+            let drawn: Vec<f64> = values.iter().map(|_| values[below(values.len())]).collect();
+            summarize(&drawn).map(|summary| summary.median)
+        })
+        .collect();
+    medians.sort_by(f64::total_cmp);
+    (quantile(&medians, 0.025).unwrap_or(f64::NAN), quantile(&medians, 0.975).unwrap_or(f64::NAN))
+}
+
 /// Between the two nearest values where the quantile falls between them.
 fn quantile(sorted: &[f64], q: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
@@ -47,6 +66,15 @@ mod tests {
         assert_eq!(calm, wild);
         assert_eq!(calm.median, 3.0);
         assert_eq!(calm.spread, 2.0);
+    }
+
+    #[test]
+    fn the_interval_holds_the_median_and_shrinks() {
+        let few: Vec<f64> = (0..9).map(f64::from).collect();
+        let many: Vec<f64> = (0..900).map(|i| f64::from(i % 9)).collect();
+        let ((a, b), (c, d)) = (interval(&few), interval(&many));
+        assert!(a <= 4.0 && 4.0 <= b && c <= 4.0 && 4.0 <= d && d - c < b - a, "{a} {b} {c} {d}");
+        assert!(interval(&[]).0.is_nan());
     }
 
     #[test]

@@ -13,6 +13,10 @@ pub enum Runs {
     Plain,
     /// This library over a network, and libfabric alone beside it.
     Network,
+    /// Ours: its profile against its own times.
+    Verify,
+    /// Ours: programs of `examples/`, with and without profile and trace, in pairs.
+    Overhead,
     /// Every library; the driver times the whole job, and a plain process beside it.
     WholeJob,
 }
@@ -108,6 +112,18 @@ pub const GROUPS: &[Group] = &[
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
         ],
         only_named: false,
+    },
+    Group {
+        name: "verify",
+        about: "times in the profile against a clock outside of it",
+        programs: &[Program { name: "verify", pes: &[2], any_pes: true, runs: Runs::Verify }],
+        only_named: false,
+    },
+    Group {
+        name: "overhead",
+        about: "gups and isort as a whole with profile and trace against without, in pairs (minutes; only when named)",
+        programs: &[Program { name: "nothing", pes: &[2], any_pes: true, runs: Runs::Overhead }],
+        only_named: true,
     },
     Group {
         name: "scaling",

@@ -72,6 +72,9 @@ const RULES: &[Rule] = &[
     Rule { pes: Some(8), ..rule(&["empty-job"], Bound::Ns(150e6)) },
     rule(&["net-put", "net-get", "net-fetch_add", "net-put-bw"], Bound::Limit { times: 1.1, plus: 0.0 }),
     rule(&["net-put_nbi-rate"], Bound::Other { bench: "net-put-rate", times: 1.0 / 3.0 }),
+    // Whole programs: what counts is the median of the pairs, below the table.
+    rule(&["gups/level1", "isort/level1"], Bound::Limit { times: 1.01, plus: 0.0 }),
+    rule(&["gups/trace", "isort/trace"], Bound::Limit { times: 1.05, plus: 0.0 }),
     rule(&["/off"], Bound::Limit { times: 1.0, plus: 1.0 }),
     rule(&["/level1"], Bound::Limit { times: 1.0, plus: 5.0 }),
     rule(&["/timed"], Bound::LimitAndStamps { plus: 10.0 }),

@@ -34,7 +34,8 @@ Reports on the profile in DIR, which `oshrun --profile` wrote.
                nbi: nonblocking operations from issue to completion
                regions: by region (shmem_pcontrol), and the program's markers
                contexts: by context and by team (also: teams)
-               counters: hardware and software counters
+               counters: hardware and software counters (oshrun --counters)
+               network: calls and bytes to this host and to others, the network's own numbers
                pe: one line a PE (also: pes)
                peer: calls and bytes to the PE itself, to its host, to other hosts
                --by VIEW, routine and size are older names

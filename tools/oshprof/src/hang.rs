@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
-use pellucid_profile::live::{Waits, activity};
+use pellucid_profile::live::{Waits, activity_at};
 
 use crate::args::Command;
 use crate::live;
+use crate::resolve::Resolver;
 
 const HELP: &str = "\
 usage: oshprof hang [JOB]
@@ -53,8 +54,9 @@ pub fn run(request: &Request) -> ExitCode {
     };
     let pes = job.look();
     let mut text = format!("{}, since {:.1} s\n\n", job.title(), job.segment.now_ns() as f64 / 1e9);
+    let symbols = Resolver::default();
     for pe in &pes {
-        text += &format!("PE {} (pid {}): {}\n", pe.pe, pe.pid, activity(pe));
+        text += &format!("PE {} (pid {}): {}\n", pe.pe, pe.pid, activity_at(pe, &symbols));
     }
     let waits = Waits::find(&pes).text();
     text += "\n";

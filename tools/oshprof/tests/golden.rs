@@ -11,7 +11,7 @@ use pellucid_profile::file;
 use scratch::Scratch;
 
 /// Reports: file name and options.
-const REPORTS: [(&str, &[&str]); 27] = [
+const REPORTS: [(&str, &[&str]); 32] = [
     ("routine.txt", &[]),
     ("routine-top.txt", &["--top", "2", "--sort", "calls"]),
     ("pe.txt", &["--by", "pe"]),
@@ -28,6 +28,11 @@ const REPORTS: [(&str, &[&str]); 27] = [
     ("nbi.txt", &["--view", "nbi"]),
     ("regions.txt", &["--view", "regions"]),
     ("contexts.txt", &["--view", "contexts"]),
+    ("counters.txt", &["--view", "counters"]),
+    ("network.txt", &["--view", "network"]),
+    ("counters.csv", &["--view", "counters", "--csv"]),
+    ("counters.json", &["--view", "counters", "--json"]),
+    ("network.json", &["--view", "network", "--json"]),
     ("routines.csv", &["--view", "routines", "--csv"]),
     ("sizes.csv", &["--view", "sizes", "--csv"]),
     ("matrix.csv", &["--view", "matrix", "--csv"]),

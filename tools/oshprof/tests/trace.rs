@@ -30,7 +30,7 @@ fn put(bytes: &mut [u8], at: usize, value: u64, width: usize) {
 fn file(pe: u32, calls: &[Call], notes: &[u8]) -> Vec<u8> {
     let mut head = vec![0_u8; 4096];
     head[..8].copy_from_slice(b"PELLTRAC");
-    for (at, value) in [(8, 1), (12, pe), (16, 2), (20, 0), (24, 500 + pe), (28, 499)] {
+    for (at, value) in [(8, 2), (12, pe), (16, 2), (20, 0), (24, 500 + pe), (28, 499)] {
         put(&mut head, at, u64::from(value), 4);
     }
     put(&mut head, 32, op::TABLE_HASH, 8);
@@ -78,6 +78,14 @@ fn note(kind: u16, ticks: u64, value: i64, text: &str) -> Vec<u8> {
     note
 }
 
+/// Short calls that were folded: their time from the begin on, number, bytes.
+fn folded(name: &str, time: u64, calls: u64, bytes: u64) -> Vec<u8> {
+    let mut record = (op::find(name).unwrap_or_else(|| panic!("{name}")) | 5 << 11).to_le_bytes().to_vec();
+    record.extend(0x1ff_u16.to_le_bytes());
+    [time, calls, bytes].iter().for_each(|value| record.extend(value.to_le_bytes()));
+    record
+}
+
 /// PE 0 puts with a signal to a static object of PE 1, which waits for it.
 fn trace(name: &str) -> Scratch {
     let dir = Scratch::new(name);
@@ -89,9 +97,10 @@ fn trace(name: &str) -> Scratch {
             ("shmem_ctx_long_p", 800, 801, Some(1), HEAP + 8, 8),
             ("shmem_barrier_all", 900, 1000, None, 0, 0),
         ],
-        &[note(2, 400, 0, "halo, \"x\""), note(4, 450, -3, "step")].concat(),
+        &[note(6, 400, 0x21, "team 3"), note(2, 400, 0, "halo, \"x\""), note(4, 450, -3, "step")].concat(),
     );
-    let second = file(1, &[("shmem_signal_wait_until", 100, 650, None, 0x71_0040, 0)], &[]);
+    let short = [folded("shmem_long_p", 90, 37, 296), folded("shmem_quiet", 90, 2, 0)].concat();
+    let second = file(1, &[("shmem_signal_wait_until", 100, 650, None, 0x71_0040, 0)], &short);
     fs::write(dir.path().join("pe-00000-000.trace"), first).unwrap();
     fs::write(dir.path().join("pe-00001-000.trace"), second).unwrap();
     dir
@@ -112,16 +121,29 @@ fn csv() {
     let dir = trace("trace-csv");
     assert_eq!(
         stdout(&oshprof(dir.path(), &["--to", "csv"])),
-        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value\n\
-         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,\n\
-         marker,step,marker,0,node7,900,450,0,,,,-3\n\
-         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,\n\
-         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,\n\
-         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,\n\
-         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,\n"
+        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context\n\
+         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,,,\n\
+         marker,step,marker,0,node7,900,450,0,,,,-3,,\n\
+         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,,1,\n\
+         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,,1,0x21\n\
+         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,,1,\n\
+         calls,shmem_long_p,put,1,node7,901,0,90,,296,,,37,\n\
+         calls,shmem_quiet,order,1,node7,901,0,90,,0,,,2,\n\
+         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,,1,\n"
     );
     let output = oshprof(dir.path(), &["--to", "csv"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("3 events were dropped"));
+}
+
+#[test]
+fn who_ended_waits() {
+    let dir = trace("trace-waits");
+    let value: Value = serde_json::from_str(&stdout(&oshprof(dir.path(), &["--to", "waits-json"]))).unwrap();
+    let row = serde_json::json!({ "waiting_pe": "1", "routine": "shmem_signal_wait_until", "ended_by_pe": "0",
+        "ended_by": "shmem_long_put_signal", "waits": 1, "waited_ns": 550, "mean_ns": 550.0 });
+    assert_eq!(value["waits"], serde_json::json!([row]));
+    let text = stdout(&oshprof(dir.path(), &["--to", "waits"]));
+    assert!(text.contains("ended by PE") && text.contains("shmem_long_put_signal"), "{text}");
 }
 
 #[test]
@@ -135,6 +157,9 @@ fn chrome() {
     let put = find("shmem_long_put_signal", "X");
     assert_eq!((put["ts"].as_f64(), put["dur"].as_f64()), (Some(0.5), Some(0.2)));
     assert_eq!(put["args"], serde_json::json!({ "peer": 1, "bytes": 512, "address": "0x700040" }));
+    assert_eq!(find("shmem_long_p", "X")["args"], serde_json::json!({ "calls": 37, "bytes": 296 }));
+    let context = find("shmem_ctx_long_p", "X")["args"].clone();
+    assert_eq!((&context["context"], &context["team"]), (&"0x21".into(), &"team 3".into()));
     let (from, to) = (find("release", "s"), find("release", "f"));
     assert_eq!((&from["pid"], &to["pid"], &from["id"]), (&0.into(), &1.into(), &to["id"]));
     assert!(to["ts"].as_f64().unwrap() < 0.65 && to["ts"].as_f64().unwrap() > 0.1);
@@ -173,11 +198,10 @@ fn perfetto() {
     let number = |bytes: Vec<u8>| u64::from_le_bytes(bytes.try_into().unwrap());
     let events: Vec<_> = packets.iter().filter_map(|p| Some((number(of(p, 8)?), fields(&of(p, 11)?)))).collect();
     let kinds: Vec<(u64, u64)> = events.iter().map(|(time, e)| (*time, number(of(e, 9).unwrap()))).collect();
-    assert_eq!(
-        kinds,
-        [(400, 1), (450, 3), (500, 1), (700, 2), (800, 1), (801, 2), (900, 1), (1000, 2), (100, 1), (650, 2)]
-    );
-    let (from, to) = (of(&events[2].1, 47).expect("an arrow"), of(&events[8].1, 48).expect("its end"));
+    let first = [(400, 1), (450, 3), (500, 1), (700, 2), (800, 1), (801, 2), (900, 1), (1000, 2)];
+    let second = [(0, 1), (90, 2), (0, 1), (90, 2), (100, 1), (650, 2)];
+    assert_eq!(kinds, [&first[..], &second].concat());
+    let (from, to) = (of(&events[2].1, 47).expect("an arrow"), of(&events[12].1, 48).expect("its end"));
     assert_eq!(from, to);
     // Two processes and their threads.
     assert_eq!(packets.iter().filter(|p| of(p, 60).is_some()).count(), 4);
@@ -211,8 +235,12 @@ fn check_spans(requests: &[ExportTraceServiceRequest]) {
     assert_eq!(attribute(&put.attributes, "shmem.peer"), Some(Any::IntValue(1)));
     assert_eq!(attribute(&put.attributes, "shmem.bytes"), Some(Any::IntValue(512)));
     assert_eq!(attribute(&put.attributes, "shmem.context"), Some(Any::StringValue("default".into())));
-    let explicit = attribute(&find("shmem_ctx_long_p").attributes, "shmem.context");
-    assert_eq!(explicit, Some(Any::StringValue("explicit".into())));
+    let explicit = find("shmem_ctx_long_p");
+    assert_eq!(attribute(&explicit.attributes, "shmem.context"), Some(Any::StringValue("0x21".into())));
+    assert_eq!(attribute(&explicit.attributes, "shmem.team"), Some(Any::StringValue("team 3".into())));
+    let folded = find("shmem_long_p");
+    assert_eq!(attribute(&folded.attributes, "shmem.calls"), Some(Any::IntValue(37)));
+    assert_eq!(attribute(&folded.attributes, "shmem.bytes"), Some(Any::IntValue(296)));
     let wait = find("shmem_signal_wait_until");
     assert_eq!(wait.links.len(), 1);
     assert_eq!(wait.links[0].span_id, put.span_id);
@@ -221,7 +249,7 @@ fn check_spans(requests: &[ExportTraceServiceRequest]) {
     assert_eq!(whole.events[0].name, "step");
     assert!(spans.iter().all(|span| span.trace_id == put.trace_id));
     let ids: std::collections::BTreeSet<_> = spans.iter().map(|span| &span.span_id).collect();
-    assert_eq!((ids.len(), spans.len()), (7, 7));
+    assert_eq!((ids.len(), spans.len()), (9, 9));
 }
 
 #[test]
@@ -308,7 +336,7 @@ fn otf2() {
     let none = || serde_json::json!({});
     let (first, thread) = ("PE 0", "thread 900");
     let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040 });
-    let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008 });
+    let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008, "context": 0x21 });
     assert_eq!(
         of(first),
         [
@@ -325,7 +353,17 @@ fn otf2() {
             event(first, thread, 1000, "Leave", "halo, \"x\"", none()),
         ]
     );
-    assert_eq!(of("PE 1").len(), 2);
+    let (second, thread) = ("PE 1", "thread 901");
+    assert_eq!(
+        of(second)[..4],
+        [
+            event(second, thread, 0, "Enter", "shmem_long_p", serde_json::json!({ "calls": 37, "bytes": 296 })),
+            event(second, thread, 90, "Leave", "shmem_long_p", none()),
+            event(second, thread, 90, "Enter", "shmem_quiet", serde_json::json!({ "calls": 2, "bytes": 0 })),
+            event(second, thread, 90, "Leave", "shmem_quiet", none()),
+        ]
+    );
+    assert_eq!(of(second).len(), 6);
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub enum Id {
     Profile,
     /// Where the profile is written.
     ProfileDir,
+    /// Hardware and software counters.
+    Counters,
     /// Trace, and where it is written.
     Trace,
     /// Argument checks.
@@ -140,7 +142,9 @@ pub const FLAGS: &[Flag] = &[
         names: &["--profile"],
         value: Value::Optional("LEVEL|off"),
         help: "print the profile when the job ends (stderr) and write it to a directory;\n\
-               LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)",
+               LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)\n\
+               or LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail\n\
+               (set SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
     Flag {
         id: Id::ProfileDir,
@@ -148,6 +152,13 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Required("DIR"),
         help: "directory for the profile, as --profile writes it; never overwritten\n\
                (default: pellucid-PROGRAM.prof in the current directory)",
+    },
+    Flag {
+        id: Id::Counters,
+        names: &["--counters"],
+        value: Value::Required("NAME,..."),
+        help: "count page-faults, context-switches, cycles, instructions ... around library calls and\n\
+               regions (docs/counters.md; sets SHMEM_COUNTERS, and --profile where not given)",
     },
     Flag {
         id: Id::Trace,

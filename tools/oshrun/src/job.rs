@@ -90,7 +90,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
         _ => {
             let brief = !matches!(options.profile, Choice::Level(_));
             let profile = Profile::create(0..options.pes, options.pes, &options.program, &options.args, brief);
-            Some(profile.map_err(|error| Failure::needs("make the profile segment", error))?)
+            profile.map_err(|error| results::no_profile(&error, &mut plan)).ok()
         }
     };
     let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted));

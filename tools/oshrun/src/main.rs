@@ -28,6 +28,7 @@ mod profile;
 mod program;
 mod report;
 mod results;
+mod settings;
 mod signals;
 mod sink;
 mod spawn;

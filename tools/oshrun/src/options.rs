@@ -2,6 +2,7 @@
 
 use crate::flags::{FLAGS, Flag, Id, Value};
 use crate::hosts::list::{self, Host};
+use crate::settings::Variable;
 use crate::values;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -51,6 +52,8 @@ pub struct Options {
     pub heap: Option<(String, u64)>,
     /// `--profile`.
     pub profile: Profile,
+    /// Settings of the profile, as the variables that they stand for.
+    pub settings: Vec<Variable>,
     /// `--profile-dir`.
     pub profile_dir: Option<PathBuf>,
     /// `--trace`: empty for the usual name.
@@ -137,6 +140,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         timeout: None,
         heap: None,
         profile: Profile::Silent,
+        settings: Vec::new(),
         profile_dir: None,
         trace: None,
         check: false,
@@ -198,9 +202,11 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.trace.is_some() && options.profile == Profile::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
     }
-    if options.profile_dir.is_some() {
+    let has_counters = options.settings.iter().any(|(name, _)| *name == "SHMEM_COUNTERS");
+    if options.profile_dir.is_some() || has_counters {
+        let b = if has_counters { "--counters" } else { "--profile-dir" };
         match options.profile {
-            Profile::Off => return Err(UsageError::Conflict { a: "--profile off", b: "--profile-dir" }),
+            Profile::Off => return Err(UsageError::Conflict { a: "--profile off", b }),
             Profile::Silent => options.profile = Profile::Level(1),
             Profile::Level(_) => {}
         }
@@ -222,7 +228,12 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Label => options.label = true,
         Id::Timeout => options.timeout = Some(values::seconds(value)?),
         Id::Heap => options.heap = Some(values::size(value)?),
-        Id::Profile => options.profile = values::profile(value)?,
+        Id::Profile => {
+            let (profile, settings) = values::profile(value)?;
+            options.profile = profile;
+            options.settings.extend(settings);
+        }
+        Id::Counters => options.settings.push(values::counters(value)?),
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
         Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
         Id::Trace => options.trace = Some(values::path(value)?),

@@ -49,6 +49,9 @@ impl Environment {
             Profile::Off => set(OsStr::new("SHMEM_PROFILE"), "0".into()),
             Profile::Level(level) => set(OsStr::new("SHMEM_PROFILE"), level.to_string().into()),
         }
+        for (name, value) in &options.settings {
+            set(OsStr::new(name), value.into());
+        }
         if options.check {
             set(OsStr::new("SHMEM_DEBUG"), "1".into());
         }
@@ -112,6 +115,9 @@ mod tests {
             (&["--heap", "2g"], "SHMEM_SYMMETRIC_SIZE", "2g"),
             (&["--profile"], "SHMEM_PROFILE", "1"),
             (&["--profile", "off"], "SHMEM_PROFILE", "0"),
+            (&["--profile", "1,sampling=7"], "SHMEM_PROFILE_SAMPLING", "7"),
+            (&["--counters", "cycles,page-faults"], "SHMEM_COUNTERS", "cycles,page-faults"),
+            (&["--counters", "cycles"], "SHMEM_PROFILE", "1"),
             (&["--check"], "SHMEM_DEBUG", "1"),
             (&["--tool", "a.so", "--tool=b.so"], "SHMEM_TOOLS", "a.so:b.so"),
             (&["--tool-optional"], "SHMEM_TOOLS_OPTIONAL", "1"),

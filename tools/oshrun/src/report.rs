@@ -93,9 +93,15 @@ fn operands(current: &CurrentOp) -> String {
     if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
 }
 
+/// `, called from solve+0x1234`: `addr2line -e solve 0x1234` knows the line, as does `oshprof hang`.
+fn site(current: &CurrentOp) -> String {
+    let Some((path, address)) = &current.site else { return String::new() };
+    format!(", called from {}+{address:#x}", path.rsplit('/').next().unwrap_or(path))
+}
+
 fn duration(current: &CurrentOp) -> String {
     match (current.phase, current.elapsed_ns) {
-        (Phase::Inside, Some(ns)) => format!(" for {:.1} s", ns as f64 / 1e9),
+        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, site(current)),
         _ => String::new(),
     }
 }
@@ -158,6 +164,7 @@ mod tests {
             start_ns: Some(0),
             elapsed_ns: Some(2_500_000_000),
             site: None,
+            team: None,
         }
     }
 

@@ -3,6 +3,7 @@
 //! Nothing here changes the result of the job: what cannot be written is said once.
 
 use crate::options::Options;
+use crate::plan::Plan;
 use pellucid_profile::report::Finished;
 use pellucid_profile::trace::keep;
 use std::ffi::OsString;
@@ -27,6 +28,12 @@ pub fn show(kept: &Kept, finish: impl FnOnce(Option<&Path>) -> Finished) {
     let text = format!("\n{}\n\noshrun: {kept}\n", finished.table.trim_end());
     // Whoever closed standard error does not want to know.
     let _ = io::stderr().write_all(text.as_bytes());
+}
+
+/// Says that there is no profile, and has the PEs not try on their own. The job runs without.
+pub fn no_profile(error: &io::Error, plan: &mut Plan) {
+    eprintln!("oshrun: no profile: {error}; the job runs without");
+    plan.environment.push(("SHMEM_PROFILE".into(), "0".into()));
 }
 
 /// Makes the directory of the trace: gives where it is, and what messages call it. `None`, and said: it cannot be made; the

@@ -1,6 +1,7 @@
 //! The values of options: what is accepted, and what is said of the rest.
 
 use crate::options::{Bind, Profile};
+use crate::settings::{self, Variable};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
@@ -61,14 +62,24 @@ pub fn size(value: &OsStr) -> Result<(String, u64), String> {
     Ok((text.to_string(), bytes))
 }
 
-/// Whether an argument after a bare `--profile` is meant as its level.
+/// Whether an argument after a bare `--profile` is meant as its value.
 pub fn looks_like_level(value: &OsStr) -> bool {
-    value == "off" || value.to_str().is_some_and(|text| text.parse::<i32>().is_ok())
+    let first = value.to_str().and_then(|text| text.split(',').next());
+    first.is_some_and(|first| first == "off" || first.parse::<i32>().is_ok())
 }
 
-/// `--profile`.
-pub fn profile(value: &OsStr) -> Result<Profile, String> {
-    let text = text(value)?;
+/// `--profile`: the level, and variables that further settings stand for.
+pub fn profile(value: &OsStr) -> Result<(Profile, Vec<Variable>), String> {
+    settings::profile(text(value)?)
+}
+
+/// `--counters`.
+pub fn counters(value: &OsStr) -> Result<Variable, String> {
+    settings::counters(text(value)?)
+}
+
+/// A profile level.
+pub fn level(text: &str) -> Result<Profile, String> {
     match text.parse::<i32>() {
         _ if text == "off" => Ok(Profile::Off),
         Ok(level) if level <= 0 => Ok(Profile::Off),

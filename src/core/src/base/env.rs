@@ -45,6 +45,30 @@ pub const TABLE: &[Var] = &[
         help: "off: trace only what the program switches on with shmem_pcontrol",
     },
     Var {
+        name: "TRACE_DETAIL",
+        sma: false,
+        default: "auto",
+        help: "full: each call of the trace has times of its own; auto: short calls in a row are folded (docs/traces.md)",
+    },
+    Var {
+        name: "PROFILE_SAMPLING",
+        sma: false,
+        default: "128",
+        help: "how many short calls one timed call stands for at most; 1: each call is timed",
+    },
+    Var {
+        name: "PROFILE_LONG",
+        sma: false,
+        default: "100000",
+        help: "nanoseconds from which on a sampled call stands for itself only",
+    },
+    Var {
+        name: "COUNTERS",
+        sma: false,
+        default: "",
+        help: "hardware and software counters around timed calls and regions, e.g. cycles,page-faults (docs/counters.md)",
+    },
+    Var {
         name: "STATIC_SEGMENT",
         sma: false,
         default: "on",
@@ -181,8 +205,21 @@ pub fn profile_level() -> Result<i32, Fault> {
     value.parse().map_err(|_| Fault::from(Cause::Environment { name, value, reason: "expected off or a whole number" }))
 }
 
-/// Directory, bytes a thread and initial state of a trace, where one is asked for.
-pub fn trace() -> Result<Option<(std::path::PathBuf, u64, bool)>, Fault> {
+/// A trace, as it is asked for.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    /// Directory of its files.
+    pub directory: std::path::PathBuf,
+    /// Bytes a thread.
+    pub bytes: u64,
+    /// Whether it is on from the start.
+    pub on: bool,
+    /// Whether each call has times of its own.
+    pub full: bool,
+}
+
+/// The trace, where one is asked for.
+pub fn trace() -> Result<Option<Trace>, Fault> {
     let Some(directory) = std::env::var_os("SHMEM_TRACE").filter(|name| !name.is_empty()) else { return Ok(None) };
     let (name, value) = lookup("TRACE_SIZE").unwrap_or(("SHMEM_TRACE_SIZE".into(), default_of("TRACE_SIZE")));
     let bytes = match super::size::parse(&value) {
@@ -190,7 +227,31 @@ pub fn trace() -> Result<Option<(std::path::PathBuf, u64, bool)>, Fault> {
         Ok(_) => return Err(Fault::from(Cause::Environment { name, value, reason: "expected 1m or more" })),
         Err(reason) => return Err(Fault::from(Cause::Environment { name, value, reason })),
     };
-    Ok(Some((directory.into(), bytes, switch("TRACE_START")?)))
+    let (name, value) = lookup("TRACE_DETAIL").unwrap_or((String::new(), default_of("TRACE_DETAIL")));
+    let full = match value.as_str() {
+        "auto" => false,
+        "full" => true,
+        _ => return Err(Fault::from(Cause::Environment { name, value, reason: "expected auto or full" })),
+    };
+    Ok(Some(Trace { directory: directory.into(), bytes, on: switch("TRACE_START")?, full }))
+}
+
+/// How calls are sampled: how many one sample stands for, and from how many nanoseconds on a call stands for itself.
+pub fn sampling() -> Result<(u64, u64), Fault> {
+    Ok((number("PROFILE_SAMPLING", 1 << 20)?, number("PROFILE_LONG", u64::MAX)?))
+}
+
+/// Which counters are asked for: the name of the variable and its value.
+pub fn counters() -> Option<(String, String)> {
+    lookup("COUNTERS").filter(|(_, value)| !value.is_empty())
+}
+
+fn number(which: &str, most: u64) -> Result<u64, Fault> {
+    let (name, value) = lookup(which).unwrap_or((String::new(), default_of(which)));
+    let reason = "expected a whole number from 1 to 1048576";
+    let reason = if most == u64::MAX { "expected a whole number above 0" } else { reason };
+    let number = value.parse().ok().filter(|number| (1..=most).contains(number));
+    number.ok_or_else(|| Fault::from(Cause::Environment { name, value, reason }))
 }
 
 fn default_of(name: &str) -> String {

@@ -13,7 +13,6 @@ use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
 use crate::team::{self, Config, Team, World};
 use std::os::fd::{IntoRawFd, RawFd};
-use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
@@ -35,7 +34,11 @@ pub struct Start {
     /// Profile level asked for; 0 is off.
     pub profile_level: i32,
     /// Trace asked for: directory, bytes a thread, whether it is on from the start.
-    pub trace: Option<(PathBuf, u64, bool)>,
+    pub trace: Option<env::Trace>,
+    /// How calls are sampled.
+    pub sampling: (u64, u64),
+    /// Counters asked for: name and value of the variable.
+    pub counters: Option<(String, String)>,
     /// Thread level in force.
     pub provided: i32,
 }
@@ -56,6 +59,8 @@ pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault>
         local_pes: map().local_pes,
         profile_level: 0,
         trace: None,
+        sampling: (1, 1),
+        counters: None,
         provided,
     };
     match super::process() {
@@ -87,6 +92,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;
     let trace = env::trace()?;
+    let sampling = env::sampling()?;
     let check = env::is_set("DEBUG");
     let algorithms = Choice::from_env()?;
     let launch = bootstrap::find(profile, |wireup| _ = WIREUP.set(wireup))?;
@@ -156,6 +162,8 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     result.local_pes = map.local_pes;
     result.profile_level = profile_level;
     result.trace = trace;
+    result.sampling = sampling;
+    result.counters = env::counters();
     Ok(process)
 }
 

@@ -247,9 +247,22 @@ pub(crate) fn forget_all(w: &World) {
     ids::forget_ids(w);
 }
 
+/// Who wants to know of new contexts: number of the context, then number, first PE, stride and size of its team.
+pub type ContextWatcher = fn(usize, usize, (i32, i32, i32));
+
+static CONTEXT_WATCHER: std::sync::OnceLock<ContextWatcher> = std::sync::OnceLock::new();
+
+/// From now on this one is told of new contexts. Once a process.
+pub fn watch_contexts(watcher: ContextWatcher) {
+    let _ = CONTEXT_WATCHER.set(watcher);
+}
+
 /// Context creation on a team: numbers are the team's.
 pub(crate) fn context_of(m: &Map, team: &Team, handle: Handle, options: i64) -> Option<Ctx> {
     let ctx = Ctx::create(m, (team.start, team.stride, team.size), options, handle.0)?;
+    if let Some(watcher) = CONTEXT_WATCHER.get() {
+        watcher(ctx.number(), team.id, (team.start, team.stride, team.size));
+    }
     // The teams that are always there need not know theirs.
     if handle != Handle::WORLD && handle != Handle::SHARED {
         team.contexts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(ctx.bits());

@@ -2,13 +2,13 @@
 //!
 //! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
 
-use super::ReadError;
 use super::cursor::Cursor;
+use super::{ReadError, counters};
 use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 10] = [
+pub(super) const TAGS: [u32; 12] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -19,6 +19,8 @@ pub(super) const TAGS: [u32; 10] = [
     TAG_SYNCS,
     TAG_NBI,
     TAG_CONTEXTS,
+    TAG_COUNTERS,
+    TAG_WIRE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -40,6 +42,10 @@ pub(super) const TAG_SYNCS: u32 = 11;
 const TAG_NBI: u32 = 12;
 /// Contexts.
 const TAG_CONTEXTS: u32 = 13;
+/// Hardware and software counters; left out where none was asked for.
+const TAG_COUNTERS: u32 = 14;
+/// Numbers of the network; left out where there is none.
+const TAG_WIRE: u32 = 15;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -97,6 +103,14 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.u64(c.handle);
             [c.put, c.get, c.amo].into_iter().for_each(|t| out.traffic(t));
             out.u64(c.orders);
+            out.0.push(u8::from(c.team.is_some()));
+            let (id, start, stride, size) = c.team.unwrap_or_default();
+            [id, start as u32, stride as u32, size as u32].into_iter().for_each(|n| out.u32(n));
+        }),
+        TAG_COUNTERS if !d.counters.list.is_empty() => counters::encode(&mut out, &d.counters),
+        TAG_WIRE if !d.wire.is_empty() => out.list(&d.wire, |out, (name, value)| {
+            out.text(name);
+            out.u64(*value);
         }),
         _ => return None,
     }
@@ -191,15 +205,21 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
             d.contexts = list(c, |c| {
                 let handle = c.u64("a context")?;
                 let (put, get, amo) = (traffic(c)?, traffic(c)?, traffic(c)?);
-                Ok(Context { handle, put, get, amo, orders: c.u64("a context")? })
+                let orders = c.u64("a context")?;
+                let is_known = c.u8("a context's team")? != 0;
+                let mut next = || c.u32("a context's team");
+                let team = (next()?, next()? as i32, next()? as i32, next()? as i32);
+                Ok(Context { handle, put, get, amo, orders, team: Some(team).filter(|_| is_known) })
             })?;
         }
+        TAG_COUNTERS => d.counters = counters::decode(c)?,
+        TAG_WIRE => d.wire = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?,
         _ => {}
     }
     Ok(())
 }
 
-fn list<T>(
+pub(super) fn list<T>(
     c: &mut Cursor<'_>,
     mut row: impl FnMut(&mut Cursor<'_>) -> Result<T, ReadError>,
 ) -> Result<Vec<T>, ReadError> {
@@ -222,18 +242,18 @@ fn finite(c: &mut Cursor<'_>, wanted: &'static str) -> Result<f64, ReadError> {
 }
 
 /// Bytes of a section.
-struct Out(Vec<u8>);
+pub(super) struct Out(pub(super) Vec<u8>);
 
 impl Out {
-    fn u32(&mut self, value: u32) {
+    pub(super) fn u32(&mut self, value: u32) {
         self.0.extend(value.to_le_bytes());
     }
 
-    fn u64(&mut self, value: u64) {
+    pub(super) fn u64(&mut self, value: u64) {
         self.0.extend(value.to_le_bytes());
     }
 
-    fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, text: &str) {
         self.u32(text.len() as u32);
         self.0.extend(text.as_bytes());
     }
@@ -243,7 +263,7 @@ impl Out {
         self.u64(traffic.bytes);
     }
 
-    fn list<T>(&mut self, rows: &[T], mut row: impl FnMut(&mut Out, &T)) {
+    pub(super) fn list<T>(&mut self, rows: &[T], mut row: impl FnMut(&mut Out, &T)) {
         self.u32(rows.len() as u32);
         rows.iter().for_each(|item| row(self, item));
     }

@@ -18,11 +18,14 @@
 //! | 2 | one routine: see `encode::routine` |
 //! | 3 | end: `u32` number of routine sections before it |
 //! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `detail` |
+//! | 14 | hardware and software counters: see `counters` |
+//! | 15 | numbers of the network: see `detail` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
 //! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name
 //! and then renamed: a snapshot of a running job can be read while the next one is written.
 
+mod counters;
 pub(crate) mod cursor;
 mod decode;
 mod detail;

@@ -4,6 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
+use crate::detail::{
+    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, Marker, Module, Nbi, Peer, Region, Site,
+    Sync, Team, Traffic,
+};
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
 
@@ -57,6 +61,7 @@ fn sample() -> Profile {
         overflowed: 5,
         last: Some(last),
         routines: vec![put.clone(), barrier],
+        detail: detail(),
         ..Pe::default()
     };
     let other = Pe {
@@ -79,6 +84,48 @@ fn sample() -> Profile {
         exit_status: Some(137),
     };
     Profile { job, pes: vec![pe, other] }
+}
+
+/// A row of everything: each section of the format is there.
+fn detail() -> Detail {
+    let traffic = Traffic { calls: 3, bytes: u64::MAX };
+    let counter = Counter { name: "cycles".into(), available: true, total: 9, ..Counter::default() };
+    let missing = Counter { name: "page-faults".into(), remark: "fuer spaeter: \u{e4}".into(), ..Counter::default() };
+    let detail = Detail {
+        peers: vec![
+            Peer { pe: Some(1), put: traffic, ..Peer::default() },
+            Peer { pe: None, amo: traffic, ..Peer::default() },
+        ],
+        sites: vec![Site {
+            address: 0x1234,
+            routine: "shmem_putmem".into(),
+            region: 1,
+            calls: 6,
+            bytes: 30,
+            timed_calls: 5,
+            total_ns: Some(6000),
+            max_ns: 4000,
+        }],
+        modules: vec![Module { base: 0x1000, start: 0x1000, end: 0x2000, path: "/bin/x".into() }],
+        regions: vec![Region::default(), Region { name: "step".into(), entries: 2, ..Region::default() }],
+        markers: vec![Marker { name: "m".into(), count: 1, sum: 0.5, min: 0.5, max: 0.5, last: 0.5 }],
+        teams: vec![Team { start: 0, stride: 1, size: 2, calls: 1, ..Team::default() }],
+        syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, ..Sync::default() }],
+        sync_every: 2,
+        nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7 },
+        contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
+        cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
+        region_errors: 3,
+        counters: Counters {
+            list: vec![counter, missing],
+            routines: vec![CounterRoutine { routine: "shmem_putmem".into(), calls: 5, values: vec![4, 0] }],
+            regions: vec![CounterRegion { region: 1, values: vec![3, 0], library: vec![2, 0] }],
+        },
+        wire: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
+    };
+    let sections = super::detail::TAGS.iter().filter(|&&tag| super::detail::encode(tag, &detail).is_some());
+    assert_eq!(sections.count(), super::detail::TAGS.len(), "a section is missing in what is tested");
+    detail
 }
 
 fn write_sample(name: &str) -> Scratch {

@@ -2,10 +2,17 @@
 
 use super::{PeNow, State};
 use crate::op::{self, Class};
+use crate::report::{NoSymbols, Symbols, place};
 use crate::segment::{CurrentOp, Phase};
 
 /// `in shmem_barrier_all for 3.2 s; thread 71 in shmem_quiet for 1.0 s`
 pub fn activity(pe: &PeNow) -> String {
+    activity_at(pe, &NoSymbols)
+}
+
+/// As [`activity`], with source lines: `..., called from main at solve.c:44`.
+pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
+    let operation = |pe: &PeNow, current: &CurrentOp| operation(pe, current, symbols);
     let Some(first) = pe.threads.first() else {
         return match pe.state {
             State::Absent => "has not called shmem_init",
@@ -27,12 +34,14 @@ pub fn activity(pe: &PeNow) -> String {
     text
 }
 
-/// `in shmem_long_put (to PE 3, heap+0x40, 64 bytes) for 0.5 s`
-pub fn operation(pe: &PeNow, current: &CurrentOp) -> String {
+/// `in shmem_long_put (to PE 3, heap+0x40, 64 bytes) for 0.5 s, called from a.out+0x1234`
+pub fn operation(pe: &PeNow, current: &CurrentOp, symbols: &dyn Symbols) -> String {
+    let site = current.site.as_ref().map(|(path, address)| place(Some((path, *address)), symbols));
+    let site = site.map(|place| format!(", called from {place}")).unwrap_or_default();
     let routine = current.routine;
     let when = current.elapsed_ns.map(|ns| format!(" {}", seconds(ns))).unwrap_or_default();
     match current.phase {
-        Phase::Inside => format!("in {routine}{} for{when}", operands(pe, current)),
+        Phase::Inside => format!("in {routine}{} for{when}{site}", operands(pe, current)),
         Phase::Entered => format!("in or after {routine}{}", operands(pe, current)),
         Phase::Returned if when.is_empty() => format!("outside, last in {routine}"),
         Phase::Returned => format!("outside, last in {routine} which it entered{when} ago"),

@@ -9,7 +9,7 @@ use crate::op::{self, Class};
 use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED};
 use crate::segment::{CurrentOp, Segment};
 
-pub use describe::{activity, object, operation};
+pub use describe::{activity, activity_at, object, operation};
 pub use waits::{For, Wait, Waits};
 
 /// How far a PE is.

@@ -15,6 +15,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
             start_ns: Some(0),
             elapsed_ns: Some(3_200_000_000),
             site: None,
+            team: None,
         }
     });
     PeNow {
@@ -87,6 +88,41 @@ fn a_team_is_no_proof() {
     assert!(waits.cycles.is_empty());
     assert!(waits.text().contains("for PEs 1, 2, as far as they are members"), "{}", waits.text());
     assert!(waits.text().contains("for a lock that no PE is seen to hold"), "{}", waits.text());
+}
+
+#[test]
+fn members_of_a_team_wait_for_members_only() {
+    // Team 5 is PEs 0, 2 and 4; team 6 PEs 1 and 3. PE 2 holds the lock that PE 1 wants.
+    let on = |number, routine, team| {
+        let mut pe = pe(number, Some(routine), 0);
+        pe.threads[0].team = Some(team);
+        pe
+    };
+    let (even, odd) = ((5, 0, 2, 3), (6, 1, 2, 2));
+    let mut fourth = pe(4, Some("shmem_set_lock"), 0x1040);
+    fourth.locks.push(0x1080);
+    let mut pes = vec![
+        on(0, "shmem_team_sync", even),
+        on(1, "shmem_long_sum_reduce", odd),
+        on(2, "shmem_team_sync", even),
+        pe(3, None, 0),
+        fourth,
+    ];
+    let text = Waits::find(&pes).text();
+    assert!(text.contains("PEs 0, 2 wait in shmem_team_sync for PE 4\n"), "{text}");
+    assert!(text.contains("PE 1 waits in shmem_long_sum_reduce for PE 3\n"), "{text}");
+    assert!(!text.contains("different") && !text.contains("cycle"), "{text}");
+    pes[2].locks.push(0x1040);
+    assert_eq!(Waits::find(&pes).cycles, [vec![2, 4]], "a ring through a team and a lock");
+    pes[1] = on(1, "shmem_long_sum_reduce", (7, 0, 1, 2));
+    assert!(Waits::find(&pes).text().contains("different collectives at the same time: "));
+}
+
+#[test]
+fn where_it_was_called_from_is_said() {
+    let mut pe = pe(0, Some("shmem_barrier_all"), 0);
+    pe.threads[0].site = Some(("/home/me/solve".into(), 0x1234));
+    assert_eq!(activity(&pe), "in shmem_barrier_all for 3.2 s, called from solve+0x1234");
 }
 
 #[test]

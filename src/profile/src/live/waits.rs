@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 
 use super::{Object, PeNow, State, describe, is_collective, row};
+use crate::detail::TeamKey;
 use crate::op::Class;
 use crate::segment::{CurrentOp, Phase};
 
@@ -42,6 +43,18 @@ pub struct Wait {
     pub what: For,
 }
 
+/// A collective: its routine, and its team where that is known.
+type Meeting = (&'static str, Option<TeamKey>);
+
+/// Whether a PE is in a team.
+fn is_member((_, start, stride, size): TeamKey, pe: u32) -> bool {
+    let from_first = i64::from(pe) - i64::from(start);
+    match i64::from(stride) {
+        0 => from_first == 0,
+        stride => from_first % stride == 0 && (0..i64::from(size)).contains(&(from_first / stride)),
+    }
+}
+
 /// All that wait.
 #[derive(Clone, Debug, Default)]
 pub struct Waits {
@@ -61,12 +74,12 @@ impl Waits {
             pe.threads.iter().filter(|t| live && t.phase == Phase::Inside).cloned().collect()
         };
         let threads: Vec<Vec<CurrentOp>> = pes.iter().map(inside).collect();
-        let mut collectives: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
+        let mut collectives: BTreeMap<Meeting, Vec<usize>> = BTreeMap::new();
         for (index, threads) in threads.iter().enumerate() {
             for thread in threads {
                 let (class, name) = row(thread);
                 if is_collective(class, name) {
-                    collectives.entry(name).or_default().push(index);
+                    collectives.entry((name, thread.team)).or_default().push(index);
                 }
             }
         }
@@ -74,12 +87,13 @@ impl Waits {
         for pe in pes {
             holders.extend(pe.locks.iter().filter_map(|&lock| pe.symmetric(lock)).map(|lock| (lock, pe.pe)));
         }
-        let missing: BTreeMap<&'static str, Vec<u32>> = collectives
+        let missing: BTreeMap<Meeting, Vec<u32>> = collectives
             .iter()
-            .map(|(name, members)| {
+            .map(|(meeting, members)| {
                 let mut there = vec![false; pes.len()];
                 members.iter().for_each(|&member| there[member] = true);
-                (*name, pes.iter().zip(there).filter(|(_, there)| !there).map(|(pe, _)| pe.pe).collect())
+                let absent = pes.iter().zip(there).filter(|(_, there)| !there).map(|(pe, _)| pe.pe);
+                (*meeting, absent.filter(|&pe| meeting.1.is_none_or(|team| is_member(team, pe))).collect())
             })
             .collect();
         let mut waits = Vec::new();
@@ -94,8 +108,8 @@ impl Waits {
                         For::Lock(lock.and_then(|lock| holders.get(&lock).copied()))
                     }
                     _ if is_collective(class, routine) => For::Members {
-                        missing: missing.get(routine).cloned().unwrap_or_default(),
-                        perhaps: class == Class::Team || !is_of_all(routine),
+                        missing: missing.get(&(routine, thread.team)).cloned().unwrap_or_default(),
+                        perhaps: thread.team.is_none() && (class == Class::Team || !is_of_all(routine)),
                     },
                     _ => continue,
                 };
@@ -105,11 +119,20 @@ impl Waits {
             }
         }
         let mut found = Waits { cycles: cycles(&waits), waits, different: Vec::new() };
-        if collectives.len() > 1 {
-            found.different = collectives
-                .into_iter()
-                .map(|(name, members)| (name, members.into_iter().map(|index| pes[index].pe).collect()))
-                .collect();
+        // On teams that have no PE in common, different ones are as they should be.
+        let mut names: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
+        let meet = |a: Option<TeamKey>, b: Option<TeamKey>| match (a, b) {
+            (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
+            _ => true,
+        };
+        for (&(name, team), members) in &collectives {
+            let others = collectives.keys().filter(|(other, _)| *other != name);
+            if others.map(|(_, other)| *other).any(|other| meet(team, other)) {
+                names.entry(name).or_default().extend(members.iter().map(|&index| pes[index].pe));
+            }
+        }
+        if names.len() > 1 {
+            found.different = names.into_iter().collect();
         }
         found
     }

@@ -118,9 +118,12 @@ pub fn mark(mark: Mark) {
         Mark::Finalizing => {
             // Objects that were loaded later are known now.
             super::modules::note(region);
+            super::counting::refresh();
+            super::wire::refresh();
             head.finalize_ticks.store(now, Relaxed);
         }
         Mark::Finalized => {
+            super::counting::refresh();
             head.end_ticks.store(now, Relaxed);
             head.state.store(PE_FINALIZED, Relaxed);
         }
@@ -134,6 +137,11 @@ pub(crate) fn own_slot() -> Option<(&'static Slot, u64)> {
         claim::Place::Shared(_) | claim::Place::Nowhere => None,
     })?;
     Some((slot, super::hot::ticks(&slot.head)))
+}
+
+/// The time now on a slot's clock.
+pub(crate) fn now(slot: &Slot) -> u64 {
+    super::hot::ticks(&slot.head)
 }
 
 /// This PE's run began at `stamp`: before its initialization, which is a call like any other in the profile.

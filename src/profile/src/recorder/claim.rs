@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::{cold, cost, tls};
+use super::{cold, cost, counting, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
@@ -200,6 +200,8 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
     let slot = unsafe { &*slot.cast::<Slot>() };
     tls::set_slot(None);
     if PID.load(Relaxed) == std::process::id() {
+        crate::trace::thread_ends(slot);
+        counting::thread_ends(slot);
         let _ = slot.head.owner.compare_exchange(thread_id(), OWNER_NONE, Release, Relaxed);
         FULL.store(false, Relaxed);
     }

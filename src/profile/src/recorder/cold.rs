@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::claim::{self, Place};
-use super::extra;
 use super::hot::{add_exact, bump, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
+use super::{counting, extra};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{SAMPLED_BYTES, TOGETHER, Timing, traits};
@@ -14,7 +14,7 @@ use crate::segment::layout::{
     current_word,
 };
 use crate::size::size_class;
-use crate::trace;
+use crate::trace::{self, Short};
 
 /// Calls of an operation that are all timed before sampling begins.
 const ALL_TIMED: u64 = 32;
@@ -42,20 +42,23 @@ pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
     start
 }
 
-/// Begins to time a call that is a sample (`left` is 0), or traced, or both; never 0. The lowest bit of the time says
-/// whether it is a sample.
+/// Begins to time a call that is a sample (`left` is 0), or traced, or both. The lowest bit of the time says whether it is a
+/// sample. 0: neither after all.
 #[cold]
 #[inline(never)]
 pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32) -> u64 {
-    if !trace::is_on() {
-        return begin_sample(slot, site) | 1;
-    }
     let current = &slot.head.current;
+    let word = current.word.load(Relaxed);
+    let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
+        Short::Sample => return begin_sample(slot, site) | 1,
+        Short::Neither => return 0,
+        Short::Event(is_sample, now) => (is_sample, now),
+    };
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
-    current.word.store(current.word.load(Relaxed) & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
-    let start = if left == 0 { begin_sample(slot, site) | 1 } else { (ticks_of(&slot.head) & !1).max(2) };
+    current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
+    let start = if is_sample { begin_sample(slot, site) | 1 } else { (now & !1).max(2) };
     current.start.store(start, Relaxed);
     start
 }
@@ -109,12 +112,20 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     bump(total, bytes as u64);
     head.current.addr.store(addr as u64, Relaxed);
     head.current.bytes.store(bytes as u64, Relaxed);
+    if kind == Timing::Timed && counting::is_on() {
+        counting::enter(slot);
+    }
     let start = ticks_of(head);
     head.current.start.store(start, Relaxed);
     let each_timed = kind == Timing::Timed || (kind == Timing::Sized && bytes > SAMPLED_BYTES) || trace::is_on();
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
-    head.site.store(extra::note(slot, op, peer, bytes), Relaxed);
+    let site = if kind == Timing::Timed {
+        extra::note(slot, op, peer, bytes)
+    } else {
+        extra::note_short(slot, op, peer, bytes)
+    };
+    head.site.store(site, Relaxed);
     start | 1
 }
 
@@ -159,15 +170,22 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let word = slot.head.current.word.load(Relaxed);
     let traced = (word >> 16) & 0xffff == STATE_INSIDE;
     if traced && start & 1 == 0 {
-        return leave_traced(slot, op, start, ticks_of(&slot.head));
+        let end = ticks_of(&slot.head);
+        trace::settle(slot, op, true);
+        leave_traced(slot, op, start, end);
+        return trace::rearm(slot, op, false, end);
     }
     let ticks = end_sample(slot, start);
+    trace::settle(slot, op, traced);
     if traced {
         leave_traced(slot, op, start, start + ticks);
     }
+    let mark = &slot.extra.sampled[usize::from(op) / 64 % slot.extra.sampled.len()];
+    mark.store(mark.load(Relaxed) | 1 << (op % 64), Relaxed);
     let mult = slot.head.clock_mult.load(Relaxed);
     let overhead = claim::sample_overhead() >> 8;
     add_sample(slot, slot.cell(op), clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
+    trace::rearm(slot, op, true, start + ticks);
 }
 
 #[inline(always)]
@@ -250,10 +268,13 @@ pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
     let end = ticks_of(&slot.head);
+    if counting::is_on() {
+        counting::leave(slot, op);
+    }
     let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
-    if trace::is_on() {
+    if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
         trace::event(slot, op, peer.max(-1), start, end);
     }
     extra::add_exact(slot, ns);

@@ -10,7 +10,7 @@ use std::sync::atomic::{
 use std::time::{Duration, Instant};
 
 use super::hot::{bump, ticks};
-use super::{claim, cold, tls};
+use super::{claim, cold, counting, tls};
 use crate::segment::Mapping;
 use crate::segment::extra::{KEY_REGION, NESTING, Names, REGIONS};
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
@@ -46,6 +46,8 @@ pub fn flush() -> Flush {
         return Flush::NotKept;
     }
     super::modules::note(region);
+    counting::refresh();
+    super::wire::refresh();
     let mine = header.flush_wanted.fetch_add(1, AcqRel).wrapping_add(1);
     crate::segment::futex::wake(&header.flush_wanted);
     let begin = Instant::now();
@@ -139,6 +141,7 @@ pub fn region_end(name: Option<&str>) -> bool {
 
 /// From now on the thread is in region `number`.
 fn switch(slot: &Slot, number: usize, now: u64) {
+    counting::settle(slot);
     let head = &slot.head;
     let before = (head.region_key.load(Relaxed) >> KEY_REGION) as usize % REGIONS;
     bump(&slot.extra.regions[before].own_ticks, now.saturating_sub(head.region_since.load(Relaxed)));
@@ -203,7 +206,7 @@ fn cut(name: &str) -> &str {
 }
 
 /// Runs `f` while no other thread of the PE adds a name. Names are added a few times in a run.
-fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
+pub(super) fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
     lock(&names.lock);
     let result = f(names);
     names.lock.store(0, Release);

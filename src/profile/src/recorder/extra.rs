@@ -1,13 +1,17 @@
 //! Recording by peer, by call site, by team, by context, and from issue to completion.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use super::hot::{self, bump};
 use super::tls;
 use crate::arm;
 use crate::op::{NONBLOCKING, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::segment::extra::{
-    CONTEXTS, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key, site_index,
+    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key,
+    site_index,
 };
 use crate::segment::layout::Slot;
 
@@ -190,10 +194,57 @@ fn thin_out(slot: &Slot) {
     slot.extra.syncs_used.store(kept as u64, Relaxed);
 }
 
+/// The program made a context on a team: number of the context, then number, first PE, stride and size of the team.
+pub fn context_made(handle: usize, id: usize, (start, stride, size): (i32, i32, i32)) {
+    let Some(region) = super::claim::region() else { return };
+    super::control::locked(&region.names, |names| {
+        let free = |row: &&ContextTeam| row.handle.load(Relaxed) == 0 || row.handle.load(Relaxed) == handle as u64;
+        if let Some(row) = names.contexts.iter().find(free) {
+            row.start.store(start, Relaxed);
+            row.stride.store(stride, Relaxed);
+            row.size.store(size, Relaxed);
+            row.id.store(id as u32, Relaxed);
+            row.handle.store(handle as u64, Release);
+        }
+    });
+}
+
+/// What the team of a context is, for people; empty where it is not known.
+pub(crate) fn team_of(handle: u64) -> String {
+    let Some(region) = super::claim::region_unchecked() else { return String::new() };
+    let world = region.slots[crate::segment::layout::SLOTS].extra.teams[0].size.load(Relaxed);
+    if handle == 1 {
+        return format!("world: {world} PEs");
+    }
+    let row = region.names.contexts.iter().find(|row| handle != 0 && row.handle.load(Acquire) == handle);
+    let Some(row) = row else { return String::new() };
+    let get = |word: &std::sync::atomic::AtomicI32| word.load(Relaxed);
+    let (start, stride, size) = (get(&row.start), get(&row.stride), get(&row.size));
+    let name = match row.id.load(Relaxed) {
+        0 if size == world => return format!("world: {world} PEs"),
+        1 => "shared".to_owned(),
+        id => format!("team {id}"),
+    };
+    if stride == 1 {
+        format!("{name}: {size} PEs from PE {start} on")
+    } else {
+        format!("{name}: {size} PEs from PE {start} on, every {stride}")
+    }
+}
+
+/// The call at hand is on the default context, whose number this is.
+#[inline]
+pub fn context_default(handle: usize) {
+    if let Some(slot) = tls::slot() {
+        slot.extra.context.store(handle as u64, Relaxed);
+    }
+}
+
 /// Counts a call on a context that the program made.
 #[inline]
 pub fn context(op: u16, handle: usize, bytes: usize) {
     let Some(slot) = tls::slot() else { return };
+    slot.extra.context.store(handle as u64, Relaxed);
     let rows = &slot.extra.contexts;
     let row =
         rows[..CONTEXTS - 1].iter().find(|row| is_mine(&row.handle, handle as u64)).unwrap_or(&rows[CONTEXTS - 1]);

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::{cold, extra, tls};
+use super::{cold, counting, extra, tls, watch};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
 use crate::op::{COMPLETES, SAMPLED_BYTES, TOGETHER, Timing, traits};
@@ -56,11 +56,10 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     let start = match tls::slot() {
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
+            let site = extra::note_short(slot, op, peer, bytes);
             if bytes <= SAMPLED_BYTES {
-                let site = extra::note_short(slot, op, peer, bytes);
                 enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
             } else {
-                let site = extra::note_short(slot, op, peer, bytes);
                 enter_timed(slot, op, peer, addr, bytes, site)
             }
         }
@@ -205,6 +204,9 @@ pub(super) fn enter_sampled(
 #[inline(always)]
 fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site: u32) -> u64 {
     slot.head.site.store(site, Relaxed);
+    if counting::is_on() {
+        counting::enter(slot);
+    }
     let current = &slot.head.current;
     current.addr.store(addr as u64, Relaxed);
     current.bytes.store(bytes as u64, Relaxed);
@@ -220,7 +222,7 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return cold::leave_shared(op, start) };
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
-    if row > ROW_OVERFLOW && uses_counter(&slot.head) && !trace::is_on() {
+    if row > ROW_OVERFLOW && uses_counter(&slot.head) && !watch::any() {
         let end = clock::counter();
         let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {

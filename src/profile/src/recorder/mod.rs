@@ -10,12 +10,17 @@ mod claim;
 mod cold;
 mod control;
 mod cost;
+mod counting;
 mod extra;
 mod held;
 mod hot;
 mod modules;
+#[cfg(feature = "counters")]
+mod perf;
 mod read;
 mod tls;
+pub(crate) mod watch;
+mod wire;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -24,12 +29,16 @@ pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };
 pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
-pub use extra::{context, team};
+#[cfg(feature = "counters")]
+pub use counting::count;
+pub use extra::{context, context_default, context_made, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use tls::set_site;
+pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;
 
-pub(crate) use attach::own_slot;
+pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::slot_index;
+pub(crate) use extra::team_of;

@@ -24,6 +24,7 @@ pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
+pub(crate) use view::place;
 pub use view::{Late, Matrix, VIEWS, grids, late, matrix};
 
 use crate::file;
@@ -57,11 +58,13 @@ pub enum View {
     Contexts,
     /// Hardware and software counters.
     Counters,
+    /// Other hosts, and the network's own numbers.
+    Network,
 }
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 15] = [
+    pub const ALL: [(&'static str, View); 16] = [
         ("routines", View::Routine),
         ("sizes", View::Size),
         ("matrix", View::Matrix),
@@ -71,6 +74,7 @@ impl View {
         ("regions", View::Regions),
         ("contexts", View::Contexts),
         ("counters", View::Counters),
+        ("network", View::Network),
         ("pe", View::Pe),
         ("peer", View::Peer),
         ("routine", View::Routine),

@@ -93,12 +93,28 @@ fn sealed_memory(bytes: usize) -> io::Result<OwnedFd> {
     check(raw)?;
     // SAFETY: memfd_create just returned this descriptor; nobody else owns it.
     let fd = unsafe { OwnedFd::from_raw_fd(raw) };
+    within_limit(bytes)?;
     let bytes = libc::off_t::try_from(bytes).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     // SAFETY: plain system call on a descriptor we own.
     check(unsafe { libc::ftruncate(raw, bytes) })?;
     // SAFETY: plain system call on a descriptor we own.
     check(unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL) })?;
     Ok(fd)
+}
+
+/// Beyond the limit of file sizes there is a signal that ends the process: it is an error before.
+fn within_limit(bytes: usize) -> io::Result<()> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the result.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && bytes as u64 > limit.rlim_cur {
+        let message = format!(
+            "the profile segment of {} MiB, most of which is never used, is above the limit on file size (ulimit -f: {} KiB)",
+            bytes >> 20,
+            limit.rlim_cur >> 10
+        );
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(())
 }
 
 fn check(result: RawFd) -> io::Result<()> {

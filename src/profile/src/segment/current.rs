@@ -2,10 +2,11 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::extra::split_key;
-use super::layout::{OWNER_NONE, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
+use super::extra::{TEAMS, split_key};
+use super::layout::{OWNER_NONE, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot};
 use super::map::Segment;
-use crate::op;
+use crate::detail::TeamKey;
+use crate::op::{self, TOGETHER, traits};
 
 /// Where a thread is relative to its last recorded operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,10 @@ pub struct CurrentOp {
     pub phase: Phase,
     /// World number of the peer; `None` where the call has none.
     pub peer: Option<u32>,
-    /// Where it was called from: the return address. For calls that are timed.
-    pub site: Option<u64>,
+    /// Where it was called from: file and return address in it. For calls that are timed, while the thread is inside.
+    pub site: Option<(String, u64)>,
+    /// The team of a collective: number, first PE, stride, members.
+    pub team: Option<TeamKey>,
     /// Address argument, for routines that are timed each call.
     pub addr: Option<u64>,
     /// Bytes, for routines that are timed each call.
@@ -53,7 +56,7 @@ impl Segment {
         let now = self.scale().now();
         let used = region.slots[..SLOTS].iter().take(region.head.slots_used.load(Acquire) as usize);
         let mut all: Vec<CurrentOp> =
-            used.filter_map(|slot| self.decode(slot, slot.head.owner.load(Relaxed), now)).collect();
+            used.filter_map(|slot| self.decode(region, slot, slot.head.owner.load(Relaxed), now)).collect();
         if all.iter().any(|c| c.thread != OWNER_NONE) {
             all.retain(|c| c.thread != OWNER_NONE);
         }
@@ -61,7 +64,7 @@ impl Segment {
         all
     }
 
-    fn decode(&self, slot: &Slot, thread: u32, now: u64) -> Option<CurrentOp> {
+    fn decode(&self, region: &Region, slot: &Slot, thread: u32, now: u64) -> Option<CurrentOp> {
         let current = &slot.head.current;
         let word = current.word.load(Acquire);
         let phase = match (word >> 16) & 0xffff {
@@ -79,7 +82,8 @@ impl Segment {
             op,
             phase,
             peer: u32::try_from((word >> 32) as u32 as i32).ok(),
-            site: timed.then(|| site(slot, op)).flatten(),
+            site: (phase == Phase::Inside).then(|| site(slot, op)).flatten().and_then(|at| in_file(region, at)),
+            team: timed.then(|| team(slot, op, (word >> 32) as i32)).flatten(),
             addr: timed.then(|| current.addr.load(Relaxed)),
             bytes: timed.then(|| current.bytes.load(Relaxed)),
             start_ns: timed.then(|| self.since_start(start)),
@@ -93,4 +97,26 @@ fn site(slot: &Slot, op: u16) -> Option<u64> {
     let row = slot.extra.sites.get(slot.head.site.load(Relaxed) as usize)?;
     let (address, of, _) = split_key(row.key.load(Relaxed));
     (address != 0 && of == op).then_some(address)
+}
+
+/// The file that an address of the PE's process is from, and the address there.
+fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
+    let loaded = |row: &&super::extra::Module| {
+        let start = row.start.load(Acquire);
+        start != 0 && (start..row.end.load(Relaxed)).contains(&address)
+    };
+    let row = region.names.modules.iter().find(loaded)?;
+    Some((row.path.get(), address.wrapping_sub(row.base.load(Relaxed))))
+}
+
+/// The team that a call of all its PEs is on. `peer` is what was recorded: below -1 the row of the team, -1 the world.
+fn team(slot: &Slot, op: u16, peer: i32) -> Option<TeamKey> {
+    if traits(op) & TOGETHER == 0 || peer >= 0 {
+        return None;
+    }
+    let at = if peer == -1 { 0 } else { usize::try_from(-2 - peer).ok()? };
+    let row = slot.extra.teams[..TEAMS - 1].get(at)?;
+    let get = |word: &std::sync::atomic::AtomicI32| word.load(Relaxed);
+    let key = (row.id.load(Relaxed), get(&row.start), get(&row.stride), get(&row.size));
+    (key.3 > 0).then_some(key)
 }

@@ -5,6 +5,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use super::layout::Text;
+use crate::op::MAX_OPS;
 
 /// Rows of the peer table: jobs of as many PEs have a row a peer, found at the first look.
 pub const PEERS: usize = 4096;
@@ -31,6 +32,14 @@ pub const CONTEXTS: usize = 64;
 pub const MARKERS: usize = 64;
 /// Loaded objects that are kept for finding source lines.
 pub const MODULES: usize = 64;
+
+/// Hardware and software counters that can be read at a time.
+pub const COUNTERS: usize = 8;
+
+/// Contexts of a PE whose teams are kept.
+pub const CONTEXT_TEAMS: usize = 512;
+/// Numbers of the network.
+pub const WIRE: usize = 32;
 
 /// Bits of a return address in a key: user addresses have no more.
 pub const KEY_ADDRESS: u64 = (1 << 47) - 1;
@@ -203,6 +212,27 @@ pub struct ContextRow {
     pub orders: AtomicU64,
 }
 
+/// A value of each counter.
+pub type Values = [AtomicU64; COUNTERS];
+
+/// Hardware and software counters of a thread.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct CounterTable {
+    /// At the last reading.
+    pub last: Values,
+    /// When the timed call that runs was entered.
+    pub entered: Values,
+    /// By region, without inner ones; 0 is what is outside of all.
+    pub regions: [Values; REGIONS],
+    /// The part of it in timed calls.
+    pub library: [Values; REGIONS],
+    /// In timed calls, by operation.
+    pub ops: [Values; MAX_OPS],
+    /// Those calls.
+    pub calls: [AtomicU64; MAX_OPS],
+}
+
 /// Beside the cells of a slot.
 #[derive(Debug)]
 #[repr(C, align(128))]
@@ -227,6 +257,12 @@ pub struct Extra {
     pub nbi: Nbi,
     /// By context.
     pub contexts: [ContextRow; CONTEXTS],
+    /// Hardware and software counters.
+    pub counters: CounterTable,
+    /// The context of the last call that took one.
+    pub context: AtomicU64,
+    /// Operations of which a call was sampled, a bit each.
+    pub sampled: [AtomicU64; MAX_OPS / 64],
 }
 
 /// A number that the program marks with a name.
@@ -265,6 +301,61 @@ pub struct Module {
     pub path: Text<232>,
 }
 
+/// [`CounterHead::state`]: no counter of this number was asked for.
+pub const COUNTER_NONE: u32 = 0;
+/// It counts.
+pub const COUNTER_ON: u32 = 1;
+/// It counts what is done in user mode: the kernel does not show its own part.
+pub const COUNTER_USER: u32 = 2;
+/// The system does not have it, or does not give it.
+pub const COUNTER_MISSING: u32 = 3;
+
+/// A counter of the PE.
+#[derive(Debug)]
+#[repr(C)]
+pub struct CounterHead {
+    /// One of the `COUNTER_` values.
+    pub state: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
+    /// All threads since initialization, also those that never call the library; as of the last reading.
+    pub total: AtomicU64,
+    /// Nanoseconds for which it was wanted, and for which the processor had room for it.
+    pub wanted_ns: AtomicU64,
+    /// See [`Self::wanted_ns`].
+    pub counted_ns: AtomicU64,
+    /// Name.
+    pub name: Text<32>,
+    /// Why it is missing, or what is missing of it.
+    pub reason: Text<192>,
+}
+
+/// The team of a context that the program made.
+#[derive(Debug)]
+#[repr(C)]
+pub struct ContextTeam {
+    /// Handle of the context; 0 where the row is free.
+    pub handle: AtomicU64,
+    /// World number of the team's first PE.
+    pub start: AtomicI32,
+    /// Distance between members.
+    pub stride: AtomicI32,
+    /// Members.
+    pub size: AtomicI32,
+    /// Number that members agree on.
+    pub id: AtomicU32,
+}
+
+/// A number of the network.
+#[derive(Debug)]
+#[repr(C)]
+pub struct WireRow {
+    /// Name; empty where the row is free.
+    pub name: Text<32>,
+    /// Value.
+    pub value: AtomicU64,
+}
+
 /// Names that all threads of a PE share.
 #[derive(Debug)]
 #[repr(C, align(4096))]
@@ -275,6 +366,12 @@ pub struct Names {
     pub markers: [Marker; MARKERS],
     /// Loaded objects.
     pub modules: [Module; MODULES],
+    /// Counters.
+    pub counters: [CounterHead; COUNTERS],
+    /// Contexts that the program made.
+    pub contexts: [ContextTeam; CONTEXT_TEAMS],
+    /// What the network says of itself.
+    pub wire: [WireRow; WIRE],
     /// Nonzero while a thread adds a name.
     pub lock: AtomicU32,
 }
@@ -282,9 +379,9 @@ pub struct Names {
 const _: () = {
     assert!(size_of::<Peer>() == 64 && size_of::<Site>() == 64 && size_of::<TeamRow>() == 64);
     assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 32 && size_of::<ContextRow>() == 64);
-    assert!(size_of::<Module>() == 256);
+    assert!(size_of::<Module>() == 256 && size_of::<CounterHead>() == 256);
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two());
-    assert!(crate::op::MAX_OPS <= 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
+    assert!(MAX_OPS <= 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };
 
 #[cfg(test)]

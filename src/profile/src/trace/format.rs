@@ -4,8 +4,12 @@
 //! file     Head (4096 bytes) | chunk 0 | chunk 1 | ...
 //! chunk    ChunkHead (64 bytes) | records, as many bytes as the head says
 //! call     routine (11 bits) and kind (5) | five lengths of 3 bits | gap | time | address | bytes | peer
+//! calls    kind (as above), routine | three lengths of 3 bits | time | number | bytes
 //! note     kind (as above, routine 0) | length of the text | ticks (8 bytes) | value (8 bytes) | text
 //! ```
+//!
+//! `calls` are short calls of a routine, folded: so many, with so many bytes, between the end of the call before and `time`
+//! ticks later. The next record counts from the end of the call before as well. Notes and such records change no differences.
 //!
 //! A length of 0 to 6 is that many bytes, 7 stands for 8. `gap` is the time in ticks from the end of the call before
 //! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to that of the call
@@ -20,7 +24,7 @@ use crate::segment::layout::Text;
 /// First eight bytes of a file, written last.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// First eight bytes of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"PELLCHNK");
 
@@ -51,6 +55,10 @@ pub const KIND_REGION_BEGIN: u16 = 2;
 pub const KIND_REGION_END: u16 = 3;
 /// Record: a marker with a name and a value.
 pub const KIND_MARKER: u16 = 4;
+/// Record: short calls of a routine, folded.
+pub const KIND_CALLS: u16 = 5;
+/// Record: calls of `shmem_ctx_` routines from here on are on the context of this number; the text is its team.
+pub const KIND_CONTEXT: u16 = 6;
 
 /// First page of a file.
 #[repr(C, align(4096))]
@@ -114,7 +122,11 @@ pub struct ChunkHead {
     /// Thread id of the first record.
     pub thread: AtomicU32,
     /// Keeps what follows aligned.
-    pub reserved: [AtomicU32; 7],
+    pub reserved: AtomicU32,
+    /// How many more events than records there are: folded calls count one each, notes of thread and context none. Wraps.
+    pub folded: AtomicU64,
+    /// Keeps the size.
+    pub spare: [AtomicU64; 2],
 }
 
 const _: () = {

@@ -13,7 +13,7 @@ use crate::file::ReadError;
 /// What is in a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Events in the files.
+    /// Events in the files; short calls that were folded count one each.
     pub events: u64,
     /// Events that are not: overwritten, or without room.
     pub dropped: u64,
@@ -44,7 +44,7 @@ pub fn finish(dir: &Path) -> (Summary, Vec<ReadError>) {
     let mut problems = trace.problems;
     for file in &trace.files {
         match finish_file(file) {
-            Ok(events) => summary.events += events,
+            Ok(events) => summary.events = summary.events.saturating_add(events),
             Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
         }
     }
@@ -60,6 +60,7 @@ fn finish_file(file: &TraceFile) -> io::Result<u64> {
         let sequence = word(&open, at + offset_of!(ChunkHead, sequence) as u64)?;
         if sequence != 0 {
             events += word(&open, at + offset_of!(ChunkHead, progress) as u64)? >> 32;
+            events = events.wrapping_add(word(&open, at + offset_of!(ChunkHead, folded) as u64)?);
             end = at + CHUNK_BYTES as u64;
         }
         at += CHUNK_BYTES as u64;

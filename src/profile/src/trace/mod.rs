@@ -11,8 +11,10 @@
 //! | `switch` | on and off; where the files are |
 //! | `room` | a file and its mapped, reserved part |
 //! | `writer` | encoding an event |
+//! | `fold` | short calls in a row as one record |
 //! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
 
+mod fold;
 pub mod format;
 #[cfg(feature = "report")]
 pub mod keep;
@@ -24,5 +26,6 @@ mod writer;
 
 pub use switch::{Config, Memory, attach, is_attached, is_on, marker, region_begin, region_end, set};
 
+pub(crate) use fold::{Short, enter, rearm, settle, thread_ends, timed};
 pub(crate) use switch::{lost, mask};
 pub(crate) use writer::event;

@@ -8,13 +8,17 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END};
-use super::writer;
+use super::{fold, writer};
+use crate::recorder::watch;
 use crate::segment::layout::{HEADER_BYTES, Header};
 use crate::segment::{Facts, Mapping};
 
-/// All ones: off. Zero: on. A recorded call of a short routine tests its countdown under this mask: being able to trace
-/// costs it nothing.
+/// Zero: each recorded call gets an event. All ones: none, or those that `fold` picks. A recorded call of a short routine
+/// tests its countdown under this mask: being able to trace costs it nothing.
 static MASK: AtomicU32 = AtomicU32::new(u32::MAX);
+/// Whether there is a place for events; whether each call gets one.
+static ATTACHED: AtomicBool = AtomicBool::new(false);
+static FULL: AtomicBool = AtomicBool::new(false);
 static JOB: OnceLock<Job> = OnceLock::new();
 
 /// Where symmetric memory is in this process: (first address, bytes).
@@ -35,6 +39,8 @@ pub struct Config {
     pub bytes: u64,
     /// Whether events are written from now on, or from [`set`] on.
     pub on: bool,
+    /// Whether each call has times of its own.
+    pub full: bool,
 }
 
 /// What every file of this process says.
@@ -79,6 +85,8 @@ pub fn attach(fd: RawFd, pe: u32, config: &Config, memory: Memory) -> io::Result
         lost: AtomicU64::new(0),
     };
     if JOB.set(job).is_ok() {
+        FULL.store(config.full, Relaxed);
+        ATTACHED.store(true, Relaxed);
         let made = std::fs::create_dir_all(&config.directory);
         if let (Err(error), Some(job)) = (made, JOB.get()) {
             job.report(&format!("cannot make {}: {error}", config.directory.display()));
@@ -98,17 +106,43 @@ pub fn is_attached() -> bool {
 /// to write to. Only calls that are recorded are traced: at profile level 0 there are none.
 pub fn set(on: bool) -> bool {
     let on = on && is_attached();
-    MASK.store(if on { 0 } else { u32::MAX }, Relaxed);
+    if on == is_on() {
+        return on;
+    }
+    if on {
+        fold::GENERATION.fetch_add(1, Relaxed);
+    }
+    let slot = is_attached().then(crate::recorder::own_slot).flatten();
+    if let Some((slot, now)) = slot.filter(|_| !on) {
+        fold::switched(slot, false, now);
+    }
+    MASK.store(if on && is_full() { 0 } else { u32::MAX }, Relaxed);
+    watch::set(watch::TRACE, on);
+    if let Some((slot, now)) = slot.filter(|_| on) {
+        fold::switched(slot, true, now);
+    }
     on
+}
+
+/// Whether each call gets an event, while tracing is on.
+#[inline(always)]
+pub(super) fn is_full() -> bool {
+    FULL.load(Relaxed)
+}
+
+/// As [`is_attached`], for calls.
+#[inline(always)]
+pub(super) fn is_attached_fast() -> bool {
+    ATTACHED.load(Relaxed)
 }
 
 /// Whether events are written.
 #[inline(always)]
 pub fn is_on() -> bool {
-    mask() == 0
+    watch::is(watch::TRACE)
 }
 
-/// Zero while tracing is on, else all ones.
+/// Zero while each call gets an event, else all ones.
 #[inline(always)]
 pub(crate) fn mask() -> u32 {
     MASK.load(Relaxed)
@@ -142,7 +176,7 @@ pub(crate) fn lost() {
     if job.lost.fetch_add(1, Relaxed) == 0 {
         writer::open_shared(job);
     }
-    writer::count_shared();
+    writer::count_shared(1);
 }
 
 impl Job {

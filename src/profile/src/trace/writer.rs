@@ -3,10 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
+use super::fold::Fold;
 use super::format::*;
 use super::room::Room;
 use super::switch::{self, Job};
-use crate::op;
+use crate::op::{self, ON_CONTEXT, OPS, Timing};
 use crate::segment::layout::{SLOTS, Slot};
 
 /// The files of this process, by slot of the profile. Only the thread that owns a slot uses its writer.
@@ -15,7 +16,7 @@ static WRITERS: [AtomicPtr<Writer>; SLOTS] = [const { AtomicPtr::new(std::ptr::n
 static SHARED: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
 
 /// The file of a thread, and where it is in it.
-struct Writer {
+pub(super) struct Writer {
     /// Where the next record begins.
     at: *mut u8,
     /// A record of a call must begin here at the latest.
@@ -27,6 +28,8 @@ struct Writer {
     bytes: u64,
     peer: u32,
     thread: u32,
+    /// The context that the file says calls are on.
+    context: u64,
     /// An event is being written: what a signal handler does meanwhile is dropped.
     busy: bool,
     /// `None`: the file could not be made.
@@ -35,6 +38,8 @@ struct Writer {
     /// Chunk in use, and how many were begun.
     index: u32,
     sequence: u64,
+    /// Short calls.
+    pub(super) fold: Fold,
 }
 
 /// Writes the call that this slot's current operation describes.
@@ -46,17 +51,27 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
     }
     writer.busy = true;
     let thread = slot.head.owner.load(Relaxed);
-    if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, start) {
+    let bytes = slot.head.current.bytes.load(Relaxed);
+    if !switch::is_full() {
+        writer.fold.begin(slot, None);
+        writer.fold.leave_out(slot, op, bytes);
+        writer.flush_busy(slot, start);
+    }
+    let is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
+    if !is_ready || (op::traits(op) & ON_CONTEXT != 0 && !writer.on(slot, start)) {
         writer.drop_one();
     } else {
-        writer.call(op, peer, slot.head.current.addr.load(Relaxed), slot.head.current.bytes.load(Relaxed), start, end);
+        writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, start, end);
+    }
+    if !switch::is_full() && OPS.get(usize::from(op)).is_some_and(|row| row.timing == Timing::Timed) {
+        writer.fold.wake(slot, end);
     }
     writer.busy = false;
 }
 
 /// The writer of a slot, made at its first event. `None`: this slot has none.
 #[inline(always)]
-fn writer(slot: &Slot) -> Option<&'static mut Writer> {
+pub(super) fn writer(slot: &Slot) -> Option<&'static mut Writer> {
     let index = crate::recorder::slot_index(slot);
     let pointer = WRITERS.get(index)?.load(Relaxed);
     if pointer.is_null() {
@@ -65,6 +80,13 @@ fn writer(slot: &Slot) -> Option<&'static mut Writer> {
     // SAFETY: set once by `open` to a value that is never freed; the slot's owner alone gets here, and `busy` keeps a
     // signal handler of the same thread from using what is in use.
     Some(unsafe { &mut *pointer })
+}
+
+/// As [`writer`], where there is one already.
+pub(super) fn peek(slot: &Slot) -> Option<&'static mut Writer> {
+    let pointer = WRITERS.get(crate::recorder::slot_index(slot))?.load(Relaxed);
+    // SAFETY: as in `writer`.
+    unsafe { pointer.as_mut() }
 }
 
 /// Appends `value` in as few bytes as it needs; gives their 3-bit length. Eight bytes are stored whatever the length.
@@ -104,6 +126,49 @@ impl Writer {
         unsafe { begin.cast::<[u8; 4]>().write(head.to_le_bytes()) };
         (self.end_ticks, self.addr, self.bytes, self.peer) = (start.max(end), addr, bytes, peer);
         self.advance(at);
+    }
+
+    /// Writes what was folded, as calls before `until`.
+    pub(super) fn flush(&mut self, slot: &Slot, until: u64) {
+        if !self.busy {
+            self.busy = true;
+            self.flush_busy(slot, until);
+            self.busy = false;
+        }
+    }
+
+    #[inline]
+    fn flush_busy(&mut self, slot: &Slot, until: u64) {
+        let thread = slot.head.owner.load(Relaxed);
+        let mut fold = std::mem::replace(&mut self.fold, Fold::empty());
+        fold.flush(slot, until, |op, calls, bytes, until| self.calls(thread, op, calls, bytes, until));
+        self.fold = fold;
+    }
+
+    /// Appends folded calls.
+    #[cold]
+    fn calls(&mut self, thread: u32, op: u16, calls: u64, bytes: u64, until: u64) {
+        if (self.at > self.last || self.thread != thread) && !self.prepare(thread, until) {
+            return self.drop_many(calls);
+        }
+        let begin = self.at;
+        // SAFETY: `prepare` left room for the longest record from here on.
+        let mut at = unsafe { begin.add(4) };
+        let mut lengths = put(&mut at, until.saturating_sub(self.end_ticks));
+        lengths |= put(&mut at, calls) << 3;
+        lengths |= put(&mut at, bytes) << 6;
+        let head = u32::from(op) | u32::from(KIND_CALLS) << OP_BITS | u32::from(lengths) << 16;
+        // SAFETY: as above; bytes have no alignment.
+        unsafe { begin.cast::<[u8; 4]>().write(head.to_le_bytes()) };
+        self.stands_for(calls);
+        self.advance(at);
+    }
+
+    /// The next record counts as so many events.
+    fn stands_for(&self, events: u64) {
+        // SAFETY: the chunk in use is mapped, and written by this thread alone.
+        let folded = unsafe { &(*self.chunk).folded };
+        folded.store(folded.load(Relaxed).wrapping_add(events).wrapping_sub(1), Relaxed);
     }
 
     /// The record that ends at `at` is complete.
@@ -157,10 +222,14 @@ impl Writer {
         let chunk_head = chunk.cast::<ChunkHead>();
         // SAFETY: `room` vouches for a mapped chunk, which only this thread writes to.
         let h = unsafe { &*chunk_head };
-        head.dropped.store(head.dropped.load(Relaxed) + (h.progress.load(Relaxed) >> 32), Relaxed);
+        let lost = (h.progress.load(Relaxed) >> 32).wrapping_add(h.folded.load(Relaxed));
+        head.dropped.store(head.dropped.load(Relaxed) + lost, Relaxed);
         h.sequence.store(0, Release);
         h.progress.store(0, Release);
-        h.base_ticks.store(now, Relaxed);
+        h.folded.store(0, Relaxed);
+        // Calls that are still to be folded began at the end of the last one.
+        let base = if self.sequence == 0 || self.end_ticks == 0 { now } else { self.end_ticks.min(now) };
+        h.base_ticks.store(base, Relaxed);
         h.thread.store(thread, Relaxed);
         h.magic.store(CHUNK_MAGIC, Relaxed);
         self.sequence += 1;
@@ -172,9 +241,25 @@ impl Writer {
             self.at = chunk.add(CHUNK_HEAD_BYTES);
             self.last = chunk.add(CHUNK_BYTES - CALL_BYTES);
         }
-        (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, now, 0, 0, 0);
-        self.thread = thread;
+        (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, base, 0, 0, 0);
+        (self.thread, self.context) = (thread, 0);
         true
+    }
+
+    /// Says which context the call at hand is on. False: there is no room.
+    #[inline]
+    fn on(&mut self, slot: &Slot, now: u64) -> bool {
+        let context = slot.extra.context.load(Relaxed);
+        if context != self.context {
+            self.note_context(context, now);
+        }
+        self.at <= self.last || self.turn(self.thread, now)
+    }
+
+    #[cold]
+    fn note_context(&mut self, context: u64, now: u64) {
+        self.note(KIND_CONTEXT, &crate::recorder::team_of(context), context as i64, now);
+        self.context = context;
     }
 
     /// Appends a note, in the next chunk where this one is full.
@@ -195,6 +280,9 @@ impl Writer {
         record[4..12].copy_from_slice(&now.to_le_bytes());
         record[12..20].copy_from_slice(&value.to_le_bytes());
         record[20..20 + length].copy_from_slice(&text.as_bytes()[..length]);
+        if matches!(kind, KIND_THREAD | KIND_CONTEXT) {
+            self.stands_for(0);
+        }
         // SAFETY: the record fits between `at` and the end of the chunk, and the end is within the chunk.
         unsafe {
             std::ptr::copy_nonoverlapping(record.as_ptr(), self.at, 20 + length);
@@ -204,12 +292,17 @@ impl Writer {
 
     #[cold]
     fn drop_one(&self) {
+        self.drop_many(1);
+    }
+
+    #[cold]
+    fn drop_many(&self, events: u64) {
         if self.head.is_null() {
-            return count_shared();
+            return count_shared(events);
         }
         // SAFETY: mapped for good; only this thread writes to it.
         let dropped = unsafe { &(*self.head).dropped };
-        dropped.store(dropped.load(Relaxed) + 1, Relaxed);
+        dropped.store(dropped.load(Relaxed) + events, Relaxed);
     }
 }
 
@@ -222,6 +315,9 @@ pub(super) fn note(kind: u16, text: &str, value: i64) {
     }
     writer.busy = true;
     let thread = slot.head.owner.load(Relaxed);
+    if !switch::is_full() {
+        writer.flush_busy(slot, now);
+    }
     if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {
         writer.drop_one();
     } else {
@@ -259,11 +355,13 @@ fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
         bytes: 0,
         peer: 0,
         thread: 0,
+        context: 0,
         busy: false,
         room,
         head,
         index: 0,
         sequence: 0,
+        fold: Fold::new(slot),
     });
     let writer = Box::into_raw(writer);
     WRITERS[index].store(writer, Relaxed);
@@ -285,16 +383,16 @@ pub(super) fn open_shared(job: &Job) {
 }
 
 /// Counts an event of a thread without a file.
-pub(super) fn count_shared() {
+pub(super) fn count_shared(events: u64) {
     // SAFETY: null, or a head that stays mapped.
     let shared = unsafe { SHARED.load(Acquire).as_ref() };
     static UNSEEN: AtomicU64 = AtomicU64::new(0);
     match shared {
         Some(head) => {
-            head.dropped.fetch_add(1 + UNSEEN.swap(0, Relaxed), Relaxed);
+            head.dropped.fetch_add(events + UNSEEN.swap(0, Relaxed), Relaxed);
         }
         None => {
-            UNSEEN.fetch_add(1, Relaxed);
+            UNSEEN.fetch_add(events, Relaxed);
         }
     }
 }

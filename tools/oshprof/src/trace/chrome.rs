@@ -82,7 +82,18 @@ fn body(facts: &Facts, event: &Event) -> Value {
             if call.addr != 0 {
                 args["address"] = format!("{:#x}", call.addr).into();
             }
+            if call.context.is_some() {
+                args["context"] = rows::context(call).into();
+            }
+            if let Some(team) = rows::team(call) {
+                args["team"] = team.into();
+            }
             value["args"] = args;
+        }
+        What::Calls(calls) => {
+            value["ph"] = "X".into();
+            value["dur"] = us(event.end_ns - event.start_ns).into();
+            value["args"] = json!({ "calls": calls.count, "bytes": calls.bytes });
         }
         What::RegionBegin(_) => value["ph"] = "B".into(),
         What::RegionEnd(_) => value["ph"] = "E".into(),

@@ -7,7 +7,7 @@ use pellucid_profile::trace::read::{Trace, What};
 
 use super::rows;
 
-const HEADER: &str = "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value";
+const HEADER: &str = "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context";
 
 /// Writes the table. Times count from the begin of the job.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn Write) -> io::Result<()> {
@@ -20,12 +20,14 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
         let (kind, tail) = match &event.what {
             What::Call(call) => {
                 let peer = call.peer.map(|peer| peer.to_string()).unwrap_or_default();
+                let context = call.context.as_ref().map(|_| rows::context(call)).unwrap_or_default();
                 let addr = if call.addr == 0 { String::new() } else { format!("{:#x}", call.addr) };
-                ("call", format!("{peer},{},{addr},", call.bytes))
+                ("call", format!("{peer},{},{addr},,1,{context}", call.bytes))
             }
-            What::RegionBegin(_) => ("region begin", ",,,".to_owned()),
-            What::RegionEnd(_) => ("region end", ",,,".to_owned()),
-            What::Marker(_, value) => ("marker", format!(",,,{value}")),
+            What::Calls(calls) => ("calls", format!(",{},,,{},", calls.bytes, calls.count)),
+            What::RegionBegin(_) => ("region begin", ",,,,,".to_owned()),
+            What::RegionEnd(_) => ("region end", ",,,,,".to_owned()),
+            What::Marker(_, value) => ("marker", format!(",,,{value},,")),
         };
         result = writeln!(
             out,

@@ -9,6 +9,7 @@ mod otlp;
 mod perfetto;
 mod protobuf;
 mod rows;
+mod waits;
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -32,6 +33,7 @@ Converts the trace in DIR, which `oshrun --trace` wrote.
                    csv: a line an event
                    otf2: archive for Vampir, Score-P's tools and the Python package otf2; needs libotf2 3
                    and -o DIR, a new directory
+                   waits: a table of who ended whose waits; waits-json: the same for programs
   -o FILE          write to FILE instead of standard output
   --endpoint URL   where to send spans: http only, /v1/traces is appended where URL has no path
                    (default: OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)
@@ -56,14 +58,18 @@ enum Format {
     Otlp,
     Csv,
     Otf2,
+    Waits,
+    WaitsJson,
 }
 
-const FORMATS: [(&str, Format); 5] = [
+const FORMATS: [(&str, Format); 7] = [
     ("chrome", Format::Chrome),
     ("perfetto", Format::Perfetto),
     ("otlp", Format::Otlp),
     ("csv", Format::Csv),
     ("otf2", Format::Otf2),
+    ("waits", Format::Waits),
+    ("waits-json", Format::WaitsJson),
 ];
 
 /// Understands what follows `trace`.
@@ -154,6 +160,8 @@ fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> R
     let written = match request.format {
         Format::Chrome => chrome::write(trace, problems, &mut out),
         Format::Perfetto => perfetto::write(trace, problems, &mut out),
+        Format::Waits => waits::write(trace, problems, false, &mut out),
+        Format::WaitsJson => waits::write(trace, problems, true, &mut out),
         Format::Csv => csv::write(trace, problems, &mut out),
         Format::Otlp => otlp::write(trace, problems, &mut out),
         // Handled above; without -o it is a wrong command line.
@@ -182,7 +190,7 @@ mod tests {
         for (line, part) in [
             ("trace", "directory of the trace"),
             ("trace d", "--to FORMAT is missing"),
-            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2"),
+            ("trace d --to svg", "`svg` is unknown; there are: chrome, perfetto, otlp, csv, otf2, waits"),
             ("trace d --to otf2", "--to otf2 needs -o DIR"),
             ("trace d e", "`e` is too many"),
             ("trace d --to csv --endpoint http://h", "--endpoint is for --to otlp"),

@@ -153,9 +153,10 @@ impl<'a> Spans<'a> {
                 let mut attributes = vec![
                     KeyValue::new("shmem.routine", op.name),
                     KeyValue::new("shmem.class", op.class.name()),
-                    KeyValue::new("shmem.context", rows::context(op)),
+                    KeyValue::new("shmem.context", rows::context(call)),
                     KeyValue::new("thread.id", i64::from(event.thread)),
                 ];
+                attributes.extend(rows::team(call).map(|team| KeyValue::new("shmem.team", team.to_owned())));
                 attributes.extend(call.peer.map(|peer| KeyValue::new("shmem.peer", i64::from(peer))));
                 if call.bytes != 0 {
                     attributes.push(KeyValue::new("shmem.bytes", call.bytes as i64));
@@ -168,6 +169,19 @@ impl<'a> Spans<'a> {
                 let parent = self.parent(event.thread);
                 let mut span = self.span(span_id(at), parent, op.name.into(), event.start_ns, event.end_ns);
                 (span.attributes, span.links) = (attributes, links);
+                self.ready.push(span);
+            }
+            What::Calls(calls) => {
+                let op = rows::known(calls.op);
+                let parent = self.parent(event.thread);
+                let mut span = self.span(span_id(at), parent, op.name.into(), event.start_ns, event.end_ns);
+                span.attributes = vec![
+                    KeyValue::new("shmem.routine", op.name),
+                    KeyValue::new("shmem.class", op.class.name()),
+                    KeyValue::new("shmem.calls", calls.count as i64),
+                    KeyValue::new("shmem.bytes", calls.bytes as i64),
+                    KeyValue::new("thread.id", i64::from(event.thread)),
+                ];
                 self.ready.push(span);
             }
             What::RegionBegin(name) => {

@@ -51,7 +51,7 @@ const CLEARED: u64 = 1;
 const NEEDS: u64 = 2;
 
 /// Names of annotations, interned under their number plus 1.
-const ANNOTATIONS: [&str; 4] = ["peer", "bytes", "address", "value"];
+const ANNOTATIONS: [&str; 6] = ["peer", "bytes", "address", "value", "calls", "context"];
 
 /// A sequence of packets: one a file of the trace. Names are sent once and referred to.
 struct Sequence<'a> {
@@ -174,7 +174,7 @@ impl Sequence<'_> {
             begin = begin.message(PACKET_INTERNED, &interned);
         }
         packet(&begin.message(PACKET_TRACK_EVENT, &body), out)?;
-        if matches!(event.what, What::Call(_)) { self.end(event.end_ns, track, out) } else { Ok(()) }
+        if matches!(event.what, What::Call(_) | What::Calls(_)) { self.end(event.end_ns, track, out) } else { Ok(()) }
     }
 
     fn end(&self, ns: u64, track: u64, out: &mut dyn Write) -> io::Result<()> {
@@ -194,7 +194,12 @@ fn annotations(event: &Event) -> Vec<(u64, u32, u64)> {
             let peer = call.peer.map(|peer| (1, ANNOTATION_UINT, u64::from(peer)));
             let bytes = (call.bytes != 0).then_some((2, ANNOTATION_UINT, call.bytes));
             let addr = (call.addr != 0).then_some((3, ANNOTATION_POINTER, call.addr));
-            peer.into_iter().chain(bytes).chain(addr).collect()
+            let context = call.context.as_ref().map(|context| (6, ANNOTATION_POINTER, context.number));
+            peer.into_iter().chain(bytes).chain(addr).chain(context).collect()
+        }
+        What::Calls(calls) => {
+            let bytes = (calls.bytes != 0).then_some((2, ANNOTATION_UINT, calls.bytes));
+            bytes.into_iter().chain([(5, ANNOTATION_UINT, calls.count)]).collect()
         }
         What::Marker(_, value) => vec![(4, ANNOTATION_INT, *value as u64)],
         What::RegionBegin(_) | What::RegionEnd(_) => Vec::new(),

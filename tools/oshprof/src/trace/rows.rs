@@ -5,13 +5,19 @@ use pellucid_profile::trace::read::{Call, Event, What};
 
 /// The row of a call's routine.
 pub(super) fn routine(call: &Call) -> &'static Op {
-    op::get(call.op).expect("the reader checks routines")
+    known(call.op)
+}
+
+/// The row of an operation.
+pub(super) fn known(op: u16) -> &'static Op {
+    op::get(op).expect("the reader checks routines")
 }
 
 /// What an event is called.
 pub(super) fn name(event: &Event) -> &str {
     match &event.what {
         What::Call(call) => routine(call).name,
+        What::Calls(calls) => known(calls.op).name,
         What::RegionBegin(name) | What::RegionEnd(name) | What::Marker(name, _) => name,
     }
 }
@@ -20,14 +26,25 @@ pub(super) fn name(event: &Event) -> &str {
 pub(super) fn category(event: &Event) -> &'static str {
     match &event.what {
         What::Call(call) => routine(call).class.name(),
+        What::Calls(calls) => known(calls.op).class.name(),
         What::RegionBegin(_) | What::RegionEnd(_) => "region",
         What::Marker(..) => "marker",
     }
 }
 
-/// The context of a call: which one is not in the trace, only whether the program named one.
-pub(super) fn context(op: &Op) -> &'static str {
-    if op.name.starts_with("shmem_ctx_") { "explicit" } else { "default" }
+/// The context of a call: its handle, as the profile has it; `explicit` where the routine takes one that is not known.
+pub(super) fn context(call: &Call) -> String {
+    match &call.context {
+        Some(context) if context.number == 1 => "default".to_owned(),
+        Some(context) => format!("{:#x}", context.number),
+        None if op::traits(call.op) & op::ON_CONTEXT != 0 => "explicit".to_owned(),
+        None => "default".to_owned(),
+    }
+}
+
+/// The team of the context that a call names.
+pub(super) fn team(call: &Call) -> Option<&str> {
+    call.context.as_ref().map(|context| context.team.as_str()).filter(|team| !team.is_empty())
 }
 
 /// Whether a call of this routine may block for other PEs.
@@ -48,6 +65,7 @@ pub(super) fn is_update(op: &Op) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pellucid_profile::trace::read::Context;
 
     #[test]
     fn updates_and_waits() {
@@ -67,6 +85,12 @@ mod tests {
         }
         assert!(is_wait_for_one(of("shmem_signal_wait_until")) && is_wait_for_one(of("shmem_long_wait_until")));
         assert!(!is_wait_for_one(of("shmem_long_wait_until_all")));
-        assert_eq!(context(of("shmem_ctx_long_p")), "explicit");
+        let call = |name: &str, context| Call { op: op::find(name).unwrap(), peer: None, addr: 0, bytes: 0, context };
+        let known = |number, team: &str| Some(std::sync::Arc::new(Context { number, team: team.into() }));
+        assert_eq!(context(&call("shmem_ctx_long_p", None)), "explicit");
+        assert_eq!(context(&call("shmem_long_p", None)), "default");
+        assert_eq!(context(&call("shmem_ctx_long_p", known(1, ""))), "default");
+        let call = call("shmem_ctx_long_p", known(0x20, "team 3"));
+        assert_eq!((context(&call).as_str(), team(&call)), ("0x20", Some("team 3")));
     }
 }

@@ -1,6 +1,9 @@
 //! Profiles with known numbers.
 
-use pellucid_profile::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
+use pellucid_profile::detail::{
+    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, Marker, Module, Nbi, Peer, Region, Site,
+    Sync, Team, Traffic,
+};
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
 use pellucid_profile::size::size_class;
@@ -158,6 +161,40 @@ fn detail(pe: u32) -> Detail {
         contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
+        counters: counters(pe),
+        wire: vec![("puts".into(), 48 + u64::from(pe)), ("bytes out".into(), 48 * 65_536), ("retries".into(), 0)],
+    }
+}
+
+/// Three counters, of which the host has two.
+fn counters(pe: u32) -> Counters {
+    let counter = |name: &str, total| Counter {
+        name: name.into(),
+        available: total > 0,
+        remark: if total > 0 { String::new() } else { "the processor has none".into() },
+        total,
+        wanted_ns: 1000,
+        counted_ns: if name == "cycles" { 1000 - u64::from(pe == 1) } else { 1000 },
+    };
+    let routine = |routine: &str, calls, values: [u64; 3]| CounterRoutine {
+        routine: routine.into(),
+        calls,
+        values: values.into(),
+    };
+    Counters {
+        list: vec![
+            counter("cycles", 1_500_000 + u64::from(pe)),
+            counter("page-faults", 300 + 10 * u64::from(pe)),
+            counter("LLC-load-misses", 0),
+        ],
+        routines: vec![
+            routine("shmem_double_put", 48, [900_000, 100, 0]),
+            routine("shmem_barrier_all", 3, [60_000, 2, 0]),
+        ],
+        regions: vec![
+            CounterRegion { region: 0, values: vec![400_000, 200, 0], library: vec![160_000, 2, 0] },
+            CounterRegion { region: 1, values: vec![1_000_000, 90, 0], library: vec![800_000, 100, 0] },
+        ],
     }
 }
 

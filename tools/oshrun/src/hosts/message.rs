@@ -7,7 +7,7 @@ use pellucid_profile::segment::{CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a part keeps its form for ever.
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -171,7 +171,11 @@ impl Field for CurrentOp {
         self.op.put(out);
         (self.phase as u8).put(out);
         self.peer.put(out);
-        for value in [self.site, self.addr, self.bytes, self.start_ns, self.elapsed_ns] {
+        self.site.put(out);
+        // Numbers have no sign on the way.
+        let team = self.team.map(|(id, start, stride, size)| vec![id, start as u32, stride as u32, size as u32]);
+        team.put(out);
+        for value in [self.addr, self.bytes, self.start_ns, self.elapsed_ns] {
             value.put(out);
         }
     }
@@ -181,7 +185,12 @@ impl Field for CurrentOp {
         let phase = [Phase::Inside, Phase::Returned, Phase::Entered].into_iter().find(|p| *p as u8 == number)?;
         // Both sides are of one version, so that the tables of routines are the same.
         let routine = op::get(op)?.name;
-        let peer = Field::take(from)?;
+        let (peer, site) = (Field::take(from)?, Field::take(from)?);
+        let team = match <Option<Vec<u32>> as Field>::take(from)?.as_deref() {
+            Some(&[id, start, stride, size]) => Some((id, start as i32, stride as i32, size as i32)),
+            Some(_) => return None,
+            None => None,
+        };
         let mut next = || Field::take(from);
         Some(Self {
             thread,
@@ -189,7 +198,8 @@ impl Field for CurrentOp {
             op,
             phase,
             peer,
-            site: next()?,
+            site,
+            team,
             addr: next()?,
             bytes: next()?,
             start_ns: next()?,
@@ -210,7 +220,8 @@ mod tests {
             op: 3,
             phase: Phase::Entered,
             peer: Some(9),
-            site: None,
+            site: Some(("a.out".into(), 0x1234)),
+            team: Some((3, 1, -2, 4)),
             addr: Some(1),
             bytes: Some(2),
             start_ns: None,

@@ -6,8 +6,9 @@ use crate::detail::TeamKey;
 use crate::model::Profile;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const CONTEXTS: [Column; 9] = [
+const CONTEXTS: [Column; 10] = [
     column("context", "context", Kind::Text),
+    column("team", "team", Kind::Text),
     column("pes", "PEs", Kind::Count),
     column("put_calls", "puts", Kind::Count),
     column("put_bytes", "put bytes", Kind::Bytes),
@@ -38,18 +39,19 @@ pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
 
 fn contexts(profile: &Profile) -> Grid {
     let mut grid = Grid::new("contexts", "Contexts", &CONTEXTS, "no context but the default one was used");
-    let mut sums: BTreeMap<u64, (u64, crate::detail::Context)> = BTreeMap::new();
+    let mut sums: BTreeMap<(u64, Option<TeamKey>), (u64, crate::detail::Context)> = BTreeMap::new();
     for c in profile.pes.iter().flat_map(|pe| &pe.detail.contexts) {
-        let (pes, sum) = sums.entry(c.handle).or_default();
+        let (pes, sum) = sums.entry((c.handle, c.team)).or_default();
         *pes += 1;
         sum.put.add(c.put);
         sum.get.add(c.get);
         sum.amo.add(c.amo);
         sum.orders += c.orders;
     }
-    for (handle, (pes, c)) in sums {
+    for ((handle, team), (pes, c)) in sums {
         grid.row([
             Cell::Text(if handle == 0 { "(others)".to_owned() } else { format!("{handle:#x}") }),
+            Cell::from(team.map(|team| team_name(team, profile.job.npes))),
             pes.into(),
             c.put.calls.into(),
             c.put.bytes.into(),
@@ -66,6 +68,17 @@ fn contexts(profile: &Profile) -> Grid {
     grid
 }
 
+/// What a team is called.
+fn team_name((id, _, _, size): TeamKey, npes: u32) -> String {
+    match id {
+        0 if size as u32 == npes => "world".to_owned(),
+        1 => "shared".to_owned(),
+        ACTIVE_SET.. => "active set".to_owned(),
+        _ if size == 0 => "(others)".to_owned(),
+        _ => format!("team {id}"),
+    }
+}
+
 fn teams(profile: &Profile) -> Grid {
     let mut grid = Grid::new("teams", "Teams", &TEAMS, "no collective was called");
     let mut sums: BTreeMap<TeamKey, [u64; 4]> = BTreeMap::new();
@@ -74,13 +87,7 @@ fn teams(profile: &Profile) -> Grid {
         *sum = [sum[0] + 1, sum[1] + team.calls, sum[2] + team.bytes, sum[3] + team.ns];
     }
     for ((id, start, stride, size), [pes, calls, bytes, ns]) in sums {
-        let name = match id {
-            0 if size as u32 == profile.job.npes => "world".to_owned(),
-            1 => "shared".to_owned(),
-            ACTIVE_SET.. => "active set".to_owned(),
-            _ if size == 0 => "(others)".to_owned(),
-            _ => format!("team {id}"),
-        };
+        let name = team_name((id, start, stride, size), profile.job.npes);
         let number = |n: i32| Cell::Whole(u64::try_from(n).unwrap_or(0));
         grid.row([
             name.into(),

@@ -160,7 +160,7 @@ pub(super) fn grids(profile: &Profile, options: &Options, symbols: &dyn Symbols)
     vec![grid, waits(profile, options, symbols)]
 }
 
-/// Waits and locks: how long, and where. Who ended them is in a trace only.
+/// Waits and locks: how long, and where. Who ended them is in a trace only (`oshprof trace DIR --to waits`).
 fn waits(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
     #[derive(Default)]
     struct Sum {
@@ -198,6 +198,11 @@ fn waits(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
         ]);
     }
     grid.cut(options.top);
+    if !grid.rows.is_empty() {
+        grid.notes.push(
+            "Who ended a wait, a profile cannot know: oshrun --trace, then oshprof trace DIR --to waits.".to_owned(),
+        );
+    }
     grid
 }
 

@@ -6,6 +6,7 @@ mod counters;
 mod imbalance;
 mod matrix;
 mod nbi;
+mod network;
 mod pes;
 mod regions;
 mod routines;
@@ -43,7 +44,8 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
     Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
-    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, _, _| vec![counters::grid(p)] },
+    Row { view: View::Counters, title: "Counters: hardware and software", make: |p, o, _| counters::grids(p, o) },
+    Row { view: View::Network, title: "Network: what goes to other hosts", make: |p, _, _| network::grids(p) },
     Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },
     Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
 ];
@@ -70,7 +72,7 @@ fn in_file(pe: &Pe, address: u64) -> Option<(&str, u64)> {
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.
-fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
+pub(crate) fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
     let Some((path, address)) = file else { return "(not known)".to_owned() };
     let frames = symbols.frames(path, address.saturating_sub(1));
     let shown: Vec<String> = frames.iter().map(super::Frame::shown).filter(|text| !text.is_empty()).collect();

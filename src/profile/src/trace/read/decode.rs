@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::mem::offset_of;
+use std::sync::Arc;
 
 use super::super::format::*;
-use super::{Call, Event, TraceFile, What};
+use super::{Call, Calls, Context, Event, TraceFile, What};
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
 use crate::op;
@@ -108,17 +109,14 @@ impl TraceFile {
         let at = cursor.position();
         let head = cursor.u32("a record")?;
         let (op, kind, lengths) = (head as u16 & ((1 << OP_BITS) - 1), head as u16 >> OP_BITS, head >> 16);
-        if kind == KIND_CALL {
+        if matches!(kind, KIND_CALL | KIND_CALLS) {
             if usize::from(op) >= op::COUNT {
                 return Err(cursor.corrupt_at(at, format!("routine {op} of {}", op::COUNT)));
             }
-            let mut values = [0; 5];
-            for (i, value) in values.iter_mut().enumerate() {
-                let code = (lengths >> (3 * i)) & 7;
-                let field = cursor.take((code + ((code + 1) >> 3)) as usize, "a call's record")?;
-                *value = field.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+            if kind == KIND_CALLS {
+                return Ok(Some(self.calls(op, fields(cursor, lengths)?, last)));
             }
-            return Ok(Some(self.call(op, values, last)));
+            return Ok(Some(self.call(op, fields(cursor, lengths)?, last)));
         }
         let length = lengths as usize;
         if length > TEXT_BYTES || op != 0 {
@@ -132,6 +130,11 @@ impl TraceFile {
                 last.thread = value as u32;
                 return Ok(None);
             }
+            KIND_CONTEXT => {
+                let number = value as u64;
+                last.context = (number != 0).then(|| Arc::new(Context { number, team: text }));
+                return Ok(None);
+            }
             KIND_REGION_BEGIN => What::RegionBegin(text),
             KIND_REGION_END => What::RegionEnd(text),
             KIND_MARKER => What::Marker(text, value),
@@ -141,6 +144,12 @@ impl TraceFile {
         Ok(Some(Event { start_ns: ns, end_ns: ns, thread: last.thread, what }))
     }
 
+    fn calls(&self, op: u16, [time, count, bytes]: [u64; 3], last: &Last) -> Event {
+        let (start_ns, end_ns) = (self.facts.ns(last.ticks), self.facts.ns(last.ticks.saturating_add(time)));
+        let what = What::Calls(Calls { op, count, bytes });
+        Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what }
+    }
+
     fn call(&self, op: u16, [gap, time, addr, bytes, peer]: [u64; 5], last: &mut Last) -> Event {
         let start = last.ticks.wrapping_add(gap);
         let end = start.saturating_add(time);
@@ -148,10 +157,22 @@ impl TraceFile {
         last.addr = last.addr.wrapping_add((addr >> 1) ^ (addr & 1).wrapping_neg());
         last.bytes ^= bytes;
         last.peer ^= peer as u32;
-        let call = Call { op, peer: last.peer.checked_sub(1), addr: last.addr, bytes: last.bytes };
+        let context = last.context.clone().filter(|_| op::traits(op) & op::ON_CONTEXT != 0);
+        let call = Call { op, peer: last.peer.checked_sub(1), addr: last.addr, bytes: last.bytes, context };
         let (start_ns, end_ns) = (self.facts.ns(start), self.facts.ns(end));
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what: What::Call(call) }
     }
+}
+
+/// The fields of a record, as long as `lengths` says.
+fn fields<const N: usize>(cursor: &mut Cursor<'_>, lengths: u32) -> Result<[u64; N], ReadError> {
+    let mut values = [0; N];
+    for (i, value) in values.iter_mut().enumerate() {
+        let code = (lengths >> (3 * i)) & 7;
+        let field = cursor.take((code + ((code + 1) >> 3)) as usize, "a call's record")?;
+        *value = field.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));
+    }
+    Ok(values)
 }
 
 /// What differences refer to.
@@ -162,4 +183,5 @@ struct Last {
     addr: u64,
     bytes: u64,
     peer: u32,
+    context: Option<Arc<Context>>,
 }

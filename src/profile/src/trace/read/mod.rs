@@ -6,6 +6,7 @@ mod head;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::file::ReadError;
 
@@ -47,6 +48,8 @@ pub struct Event {
 pub enum What {
     /// A call.
     Call(Call),
+    /// Short calls between begin and end, folded.
+    Calls(Calls),
     /// A region begins.
     RegionBegin(String),
     /// A region ends.
@@ -56,7 +59,7 @@ pub enum What {
 }
 
 /// A call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Operation id, in the table.
     pub op: u16,
@@ -66,6 +69,39 @@ pub struct Call {
     pub addr: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Its context, for routines that take one.
+    pub context: Option<Arc<Context>>,
+}
+
+/// A context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Context {
+    /// Its handle; 1 is the default context.
+    pub number: u64,
+    /// Its team, for people; empty where it is not known.
+    pub team: String,
+}
+
+/// Short calls of one routine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Calls {
+    /// Operation id, in the table.
+    pub op: u16,
+    /// How many.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl What {
+    /// How many calls this is.
+    pub fn calls(&self) -> u64 {
+        match self {
+            What::Call(_) => 1,
+            What::Calls(calls) => calls.count,
+            What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => 0,
+        }
+    }
 }
 
 impl Trace {
@@ -105,7 +141,7 @@ impl Trace {
 
     /// Events that were overwritten or had no room.
     pub fn dropped(&self) -> u64 {
-        self.files.iter().map(|file| file.facts.dropped).sum()
+        self.files.iter().map(|file| file.facts.dropped).fold(0, u64::saturating_add)
     }
 
     /// Calls `visit` with every event, file by file, each file in the order of time.

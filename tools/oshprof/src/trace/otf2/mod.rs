@@ -34,7 +34,7 @@ const ROLE_ATOMIC: u8 = 14;
 const ROLE_BARRIER: u8 = 15;
 const ROLE_RMA: u8 = 29;
 
-const ATTRIBUTES: [&str; 3] = ["peer", "bytes", "address"];
+const ATTRIBUTES: [&str; 5] = ["peer", "bytes", "address", "calls", "context"];
 
 extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u8 {
     FLUSH
@@ -137,17 +137,29 @@ impl<'a> Archive<'a> {
         let region = self.region(event);
         let (library, attributes) = (self.library, self.attributes);
         let location = &mut self.locations[index];
+        // Folded calls of several routines lie between the same two events: here one after another.
+        let start = event.start_ns.max(location.last_ns.min(event.end_ns));
         location.last_ns = location.last_ns.max(event.end_ns);
+        let values = match &event.what {
+            What::Call(call) => [
+                call.peer.map(u64::from),
+                Some(call.bytes),
+                (call.addr != 0).then_some(call.addr),
+                None,
+                call.context.as_ref().map(|context| context.number),
+            ],
+            What::Calls(calls) => [None, Some(calls.bytes), None, Some(calls.count), None],
+            What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => [None; 5],
+        };
+        for (id, value) in (0..).zip(values) {
+            if let Some(value) = value {
+                // SAFETY: the list is ours; the library empties it when it writes the next event.
+                library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
+            }
+        }
         match &event.what {
-            What::Call(call) => {
-                let values = [call.peer.map(u64::from), Some(call.bytes), (call.addr != 0).then_some(call.addr)];
-                for (id, value) in (0..).zip(values) {
-                    if let Some(value) = value {
-                        // SAFETY: the list is ours; the library empties it when it writes the next event.
-                        library.check("an attribute", unsafe { (library.add_u64)(attributes, id, value) })?;
-                    }
-                }
-                location.enter(library, attributes, event.start_ns, region)?;
+            What::Call(_) | What::Calls(_) => {
+                location.enter(library, attributes, start, region)?;
                 location.leave(library, event.end_ns)
             }
             What::RegionBegin(_) => location.enter(library, std::ptr::null_mut(), event.start_ns, region),
@@ -191,6 +203,7 @@ impl<'a> Archive<'a> {
         let number = self.regions.len() as u32;
         let (role, paradigm) = match &event.what {
             What::Call(call) => (role(rows::routine(call).class), PARADIGM_SHMEM),
+            What::Calls(calls) => (role(rows::known(calls.op).class), PARADIGM_SHMEM),
             _ => (ROLE_CODE, PARADIGM_USER),
         };
         self.regions.insert(name.to_owned(), (number, role, paradigm));

@@ -1,0 +1,208 @@
+//! The kernel's counters: opening and reading.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::AsRawFd;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+use perf_event::events::{Cache, CacheOp, CacheResult, Event, Hardware, Software, WhichCache};
+use perf_event::{Builder, Counter, Group};
+
+use super::claim;
+use crate::counters::{KNOWN, Kind};
+use crate::segment::extra::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
+use crate::segment::layout::{Region, SLOTS, Slot};
+
+/// Counters of a thread, read together.
+struct Set {
+    group: Group,
+    /// Those of the group, in the order in which they are read, with their columns.
+    members: Vec<(usize, Counter)>,
+    thread: u32,
+}
+
+/// One a slot of the profile. Only the thread that owns a slot uses its set.
+static SETS: [AtomicPtr<Set>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+/// What can be counted: column, index of [`KNOWN`], kernel mode included.
+static PLAN: Mutex<Vec<(usize, usize, bool)>> = Mutex::new(Vec::new());
+/// Counters of the whole PE, by column.
+static WHOLE: Mutex<Vec<(usize, Counter)>> = Mutex::new(Vec::new());
+
+fn event(name: &str) -> Event {
+    let misses = |which| Event::Cache(Cache { which, operation: CacheOp::READ, result: CacheResult::MISS });
+    match name {
+        "instructions" => Hardware::INSTRUCTIONS.into(),
+        "cache-references" => Hardware::CACHE_REFERENCES.into(),
+        "cache-misses" => Hardware::CACHE_MISSES.into(),
+        "branches" => Hardware::BRANCH_INSTRUCTIONS.into(),
+        "branch-misses" => Hardware::BRANCH_MISSES.into(),
+        "bus-cycles" => Hardware::BUS_CYCLES.into(),
+        "ref-cycles" => Hardware::REF_CPU_CYCLES.into(),
+        "stalled-cycles-frontend" => Hardware::STALLED_CYCLES_FRONTEND.into(),
+        "stalled-cycles-backend" => Hardware::STALLED_CYCLES_BACKEND.into(),
+        "L1-dcache-load-misses" => misses(WhichCache::L1D),
+        "LLC-load-misses" => misses(WhichCache::LL),
+        "dTLB-load-misses" => misses(WhichCache::DTLB),
+        "task-clock" => Software::TASK_CLOCK.into(),
+        "page-faults" => Software::PAGE_FAULTS.into(),
+        "minor-faults" => Software::PAGE_FAULTS_MIN.into(),
+        "major-faults" => Software::PAGE_FAULTS_MAJ.into(),
+        "context-switches" => Software::CONTEXT_SWITCHES.into(),
+        "cpu-migrations" => Software::CPU_MIGRATIONS.into(),
+        "alignment-faults" => Software::ALIGNMENT_FAULTS.into(),
+        _ => Hardware::CPU_CYCLES.into(),
+    }
+}
+
+fn builder<'a>(known: usize, kernel: bool, inherit: bool) -> Builder<'a> {
+    let mut builder = Builder::new().kind(event(KNOWN[known].name));
+    builder.attrs_mut().set_exclude_kernel(u64::from(!kernel));
+    builder.attrs_mut().set_inherit(u64::from(inherit));
+    builder
+}
+
+/// Opens the PE's counters and finds out which there are. False: none.
+pub(super) fn open_all(region: &Region, wanted: &[usize]) -> bool {
+    let (mut plan, mut whole) = (lock(&PLAN), lock(&WHOLE));
+    if !plan.is_empty() {
+        return true;
+    }
+    for (column, &known) in wanted.iter().enumerate().take(COUNTERS) {
+        let head = &region.names.counters[column];
+        head.name.set(KNOWN[known].name);
+        match open_one(known) {
+            Ok((counter, kernel)) => {
+                head.state.store(if kernel { COUNTER_ON } else { COUNTER_USER }, Relaxed);
+                if !kernel {
+                    head.reason.set(&format!("user mode only: {}", paranoid()));
+                }
+                plan.push((column, known, kernel));
+                whole.push((column, counter));
+            }
+            Err(error) => missing(head, &reason(known, &error)),
+        }
+    }
+    !plan.is_empty()
+}
+
+fn missing(head: &CounterHead, why: &str) {
+    head.reason.set(why);
+    head.state.store(COUNTER_MISSING, Relaxed);
+}
+
+/// A counter of all threads from now on; whether it counts the kernel's part too.
+fn open_one(known: usize) -> io::Result<(Counter, bool)> {
+    let (mut counter, kernel) = match builder(known, true, true).build() {
+        Ok(counter) => (counter, true),
+        Err(error) if is_refused(&error) && KNOWN[known].kind != Kind::SoftwareInKernel => {
+            (builder(known, false, true).build()?, false)
+        }
+        Err(error) => return Err(error),
+    };
+    counter.enable()?;
+    Ok((counter, kernel))
+}
+
+fn is_refused(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
+}
+
+fn reason(known: usize, error: &io::Error) -> String {
+    match error.raw_os_error() {
+        Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if KNOWN[known].kind == Kind::Hardware => {
+            format!("the processor has none, or the virtual machine does not pass it on ({error})")
+        }
+        Some(libc::EACCES | libc::EPERM) => format!("{error}: {}", paranoid()),
+        Some(libc::ENOSYS) => format!("the kernel has no perf events ({error})"),
+        _ => error.to_string(),
+    }
+}
+
+fn paranoid() -> String {
+    match std::fs::read_to_string("/proc/sys/kernel/perf_event_paranoid") {
+        Ok(level) => format!("kernel.perf_event_paranoid is {}", level.trim()),
+        Err(_) => "a security policy forbids perf events".to_owned(),
+    }
+}
+
+/// What the owner of this slot has counted so far.
+pub(super) fn read(slot: &Slot) -> Option<[u64; COUNTERS]> {
+    let place = SETS.get(claim::slot_index(slot))?;
+    let thread = slot.head.owner.load(Relaxed);
+    let mut pointer = place.load(Relaxed);
+    // SAFETY: null, or a set that only the owner of the slot, this thread, uses and frees.
+    if unsafe { pointer.as_ref() }.is_none_or(|set| set.thread != thread) {
+        close(slot);
+        pointer = Box::into_raw(Box::new(Set::open(thread)?));
+        slot.extra.counters.last.iter().for_each(|word| word.store(0, Relaxed));
+        place.store(pointer, Relaxed);
+    }
+    // SAFETY: as above; not null.
+    unsafe { &*pointer }.read()
+}
+
+/// Closes the counters of a slot's owner.
+pub(super) fn close(slot: &Slot) {
+    let Some(place) = SETS.get(claim::slot_index(slot)) else { return };
+    let pointer = place.swap(std::ptr::null_mut(), Relaxed);
+    if !pointer.is_null() {
+        // SAFETY: made by `read` from a box; whoever swapped it out alone frees it.
+        drop(unsafe { Box::from_raw(pointer) });
+    }
+}
+
+/// Brings the PE's totals up to date.
+pub(super) fn refresh() {
+    let Some(region) = claim::region() else { return };
+    for (column, counter) in lock(&WHOLE).iter_mut() {
+        if let Ok(now) = counter.read_count_and_time() {
+            let head = &region.names.counters[*column];
+            head.total.store(scaled(now.count, now.time_enabled, now.time_running), Relaxed);
+            head.wanted_ns.store(now.time_enabled, Relaxed);
+            head.counted_ns.store(now.time_running, Relaxed);
+        }
+    }
+}
+
+/// What would have been counted, had the counter always had a place.
+fn scaled(count: u64, wanted: u64, counted: u64) -> u64 {
+    if counted == 0 || counted >= wanted {
+        return count;
+    }
+    (u128::from(count) * u128::from(wanted) / u128::from(counted)) as u64
+}
+
+impl Set {
+    fn open(thread: u32) -> Option<Set> {
+        let mut group = Group::new().ok()?;
+        let mut members = Vec::new();
+        for &(column, known, kernel) in lock(&PLAN).iter() {
+            if let Ok(counter) = builder(known, kernel, false).group(&mut group).build() {
+                members.push((column, counter));
+            }
+        }
+        group.enable().ok()?;
+        Some(Set { group, members, thread })
+    }
+
+    fn read(&self) -> Option<[u64; COUNTERS]> {
+        // How many, wanted and counted time, then a value and an id each; the first is the group's own.
+        let mut words = [0_u64; 3 + 2 * (COUNTERS + 1)];
+        let bytes = size_of_val(&words);
+        // SAFETY: the buffer is valid for its length.
+        let got = unsafe { libc::read(self.group.as_raw_fd(), words.as_mut_ptr().cast(), bytes) };
+        if got < 24 {
+            return None;
+        }
+        let mut values = [0; COUNTERS];
+        for (at, (column, _)) in self.members.iter().enumerate() {
+            values[*column] = scaled(words[3 + 2 * (at + 1)], words[1], words[2]);
+        }
+        Some(values)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

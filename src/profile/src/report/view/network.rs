@@ -1,0 +1,74 @@
+//! What goes to other hosts, and what the network says of itself.
+
+use std::collections::BTreeMap;
+
+use crate::model::Profile;
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::size::Distance;
+
+const COLUMNS: [Column; 6] = [
+    column("number", "number", Kind::Text),
+    column("total", "total", Kind::Count),
+    column("mean", "mean", Kind::Number),
+    column("max_pe", "most: PE", Kind::Text),
+    column("max_value", "its value", Kind::Count),
+    column("pes", "PEs", Kind::Count),
+];
+
+const DISTANCES: [Column; 4] = [
+    column("distance", "to", Kind::Text),
+    column("calls", "calls", Kind::Count),
+    column("bytes", "bytes", Kind::Bytes),
+    column("share", "of bytes", Kind::Share),
+];
+
+pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
+    vec![distances(profile), numbers(profile)]
+}
+
+/// Calls with a peer, by how far it is.
+fn distances(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("by_distance", "Near and far", &DISTANCES, "no call went to a PE");
+    let mut sums = [(0_u64, 0_u64); crate::size::DISTANCES];
+    for routine in profile.pes.iter().flat_map(|pe| &pe.routines) {
+        for (sum, (calls, bytes)) in sums.iter_mut().zip(routine.calls.iter().zip(&routine.bytes)) {
+            *sum = (sum.0.saturating_add(*calls), sum.1.saturating_add(*bytes));
+        }
+    }
+    let peers = [Distance::Own, Distance::Host, Distance::Remote];
+    let all = peers.iter().map(|&d| sums[d as usize].1).fold(0, u64::saturating_add);
+    for distance in peers {
+        let (calls, bytes) = sums[distance as usize];
+        if calls > 0 {
+            let share = Cell::Real(if all > 0 { bytes as f64 / all as f64 } else { 0.0 });
+            grid.row([distance.name().into(), calls.into(), bytes.into(), share]);
+        }
+    }
+    grid
+}
+
+fn numbers(profile: &Profile) -> Grid {
+    let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used");
+    let mut sums: BTreeMap<&str, (u64, u64, u32, u64)> = BTreeMap::new();
+    for pe in &profile.pes {
+        for (name, value) in &pe.detail.wire {
+            let sum = sums.entry(name).or_default();
+            sum.0 = sum.0.saturating_add(*value);
+            if sum.3 == 0 || *value > sum.1 {
+                (sum.1, sum.2) = (*value, pe.pe);
+            }
+            sum.3 += 1;
+        }
+    }
+    for (name, (total, most, pe, pes)) in sums {
+        grid.row([
+            name.into(),
+            total.into(),
+            Cell::Real(total as f64 / pes as f64),
+            Cell::Text(pe.to_string()),
+            most.into(),
+            pes.into(),
+        ]);
+    }
+    grid
+}
