@@ -61,10 +61,10 @@ pub fn addresses(groups: &[Expanded]) -> File {
         let (imp, guest) = (format!("{place}::{prefix}imp_{name}"), format!("{place}::{prefix}guest_{name}"));
         writeln!(
             text,
-            "    Ways {{ bound: Address({name} as *const ()), entry: Address({group}::{name} as *const ()), \
+            "    Ways {{ bound: Address({name} as *const ()), entry: Address(super::{group}::{name} as *const ()), \
              imp: Address({imp} as *const ()), \
              guest: Address({guest} as *const ()) }},",
-            group = format!("super::{}", group.group.name),
+            group = group.group.name,
         )
         .expect("writing to a string");
     }

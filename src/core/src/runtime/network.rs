@@ -75,7 +75,7 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
     let fabric = unsafe { Fabric::open(&settings, regions, pe, npes, directory)? };
     let fabric: &'static Fabric = Box::leak(Box::new(fabric));
     wireup.publish(IDENTITY, &identity.encode())?;
-    wireup.publish(FABRIC, &fabric.card())?;
+    wireup.publish(FABRIC, fabric.card())?;
     wireup.fence()?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
     let next = (pe + 1) % npes;
