@@ -68,8 +68,9 @@ impl Library {
 
     fn open_at(path: &str) -> Result<Self, String> {
         let name = CString::new(path).map_err(|_| "has a zero byte".to_owned())?;
+        let open = loader().ok_or("this program is linked statically and cannot load libraries")?;
         // SAFETY: a zero-terminated string. Constructors of libfabric may run; it is meant to be loaded like this.
-        let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let handle = unsafe { open(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if handle.is_null() {
             return Err(loader_error(path));
         }
@@ -177,6 +178,14 @@ unsafe fn symbol<F: Copy>(handle: *mut c_void, name: &CStr, version: &CStr) -> R
     }
     // SAFETY: F is a function pointer, says the caller.
     Ok(unsafe { std::mem::transmute_copy(&address) })
+}
+
+type Loader = unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void;
+
+/// `dlopen`, by its name: a reference to it would have the linker warn of every static executable.
+fn loader() -> Option<Loader> {
+    // SAFETY: a C string; what is found under this name is a function of this type, and null is none.
+    unsafe { std::mem::transmute::<*mut c_void, Option<Loader>>(libc::dlsym(libc::RTLD_DEFAULT, c"dlopen".as_ptr())) }
 }
 
 /// The loader's reason, without the path that it may begin with.
