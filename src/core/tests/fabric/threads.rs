@@ -2,7 +2,7 @@
 
 use super::job::{heap, job, settings};
 use super::{amo, get, put};
-use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, When};
+use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Tag, When};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -115,4 +115,44 @@ fn calls_go_on_without_the_progress_thread() {
     for i in 0..100 {
         assert_eq!(amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0), i);
     }
+}
+
+/// Memory does not grow with the number of messages. Looked at in a process of its own, without the other tests' memory.
+#[test]
+fn messages_leave_nothing_behind() {
+    const ALONE: &str = "PELLUCID_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
+        alone.args(["--exact", "threads::messages_leave_nothing_behind", "--nocapture"]).env(ALONE, "1");
+        let output = alone.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        return;
+    }
+    let Some(pes) = job(2, &settings()) else { return };
+    let resident = || -> usize {
+        let text = std::fs::read_to_string("/proc/self/statm").unwrap();
+        text.split(' ').nth(1).unwrap().parse::<usize>().unwrap() * 4096
+    };
+    let tag = Tag { group: 1, number: 2, step: 3 };
+    let exchange = |n: usize| {
+        for _ in 0..n {
+            for _ in 0..50 {
+                pes[0].fabric.send(1, tag, &[7; 16]).unwrap();
+            }
+            let mut left = 50;
+            while left > 0 {
+                match pes[1].fabric.take(0, tag).unwrap() {
+                    Some(_) => left -= 1,
+                    None => {
+                        pes[1].fabric.poll();
+                    }
+                }
+            }
+        }
+    };
+    exchange(400);
+    let before = resident();
+    exchange(4000);
+    let grown = resident().saturating_sub(before);
+    assert!(grown < 1 << 20, "{grown} bytes more after 200000 messages");
 }

@@ -89,7 +89,7 @@ impl Fabric {
         let library = Library::open(settings.library.as_deref()).map_err(|error| {
             Fault::from(Cause::Network(format!("PEs of other hosts are reached through libfabric: {error}")))
         })?;
-        let choice = choose::choose(&library, settings)?;
+        let choice = with_universe(npes, || choose::choose(&library, settings))?;
         let port = port::Port::open(library.clone(), &choice, regions, settings)?;
         let card = port.card()?.encode()?;
         let description = describe(&library, &choice, &port, settings);
@@ -169,6 +169,24 @@ impl Drop for Fabric {
         self.thread.stop(&self.shared);
         self.thread.join();
     }
+}
+
+/// Runs the first look at libfabric's providers with `FI_UNIVERSE_SIZE` set, where nobody has set it, to the PEs that there are.
+/// libfabric reads it then, assumes 256 otherwise, and `ofi_rxm` makes its completion ring 8192 entries a peer long: 80 MiB,
+/// which become resident as completions walk through them.
+fn with_universe<R>(npes: u32, look: impl FnOnce() -> R) -> R {
+    const NAME: &str = "FI_UNIVERSE_SIZE";
+    if npes >= 256 || std::env::var_os(NAME).is_some() {
+        return look();
+    }
+    // SAFETY: the library is being initialized, before which a program must not use it in other threads; a program that reads
+    // or writes its environment in another thread just now would have the same trouble with any call of the C library's
+    // that does. The variable is gone again before the caller goes on.
+    unsafe { std::env::set_var(NAME, npes.max(2).to_string()) };
+    let result = look();
+    // SAFETY: as above.
+    unsafe { std::env::remove_var(NAME) };
+    result
 }
 
 /// What is in use, and why.
