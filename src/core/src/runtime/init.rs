@@ -102,7 +102,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
     let segments: &'static segments::Segments = Box::leak(Box::new(segments));
     if check {
-        if pe == job.pes().start {
+        if pe == job.pes().start && WIREUP.get().is_some() {
             eprintln!("pellucid: PE {pe}: started by {}", launch.how);
         }
         for note in &segments.notes {

@@ -9,7 +9,7 @@ use super::wireup::Wireup;
 use crate::base::{Cause, Fault, env};
 use crate::os::library::Library;
 use crate::os::process;
-use abi::{Bytes, Data, Functions, Process, Value, kind};
+use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
 use std::ffi::{CString, c_char};
 use std::ops::Range;
 use std::ptr::{null, null_mut};
@@ -22,6 +22,9 @@ const FOLDERS: [&str; 4] =
     ["/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/local/lib", "/usr/local/lib64", "/opt/pmix/lib"];
 /// Variables that say where a launcher and its libraries are installed.
 const PREFIXES: [&str; 2] = ["PMIX_PREFIX", "OPAL_PREFIX"];
+
+/// Seconds that a server may take for what a process has published: all have before it is asked for.
+const PATIENCE: u32 = 60;
 
 /// A process of a PMIx job.
 pub struct Pmix {
@@ -87,8 +90,9 @@ impl Pmix {
         let name = CString::new(key).map_err(|_| wrong(format!("{key:?} is no key")))?;
         let from = Process { rank, ..self.me };
         let mut value: *mut Value = null_mut();
-        // SAFETY: a process, a C string, no further information, and a place for the result.
-        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), null(), 0, &raw mut value) };
+        let how = if rank == abi::ANY_RANK { Info::known_here() } else { Info::within(PATIENCE) };
+        // SAFETY: a process, a C string, one piece of information, and a place for the result.
+        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), &raw const how, 1, &raw mut value) };
         self.check(&format!("PMIx_Get of {key}"), result)?;
         if value.is_null() {
             return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
