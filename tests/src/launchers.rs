@@ -38,7 +38,7 @@ impl Launcher {
 /// Open MPI's `mpirun`. Error: why there is none.
 pub fn open_mpi() -> Result<Launcher, String> {
     let program = system::find(&["mpirun.openmpi", "mpirun", "prterun"])
-        .filter(|program| said(program).contains("Open MPI") || program.ends_with("prterun"))
+        .filter(|program| said(program).contains("(Open") || program.ends_with("prterun"))
         .ok_or("Open MPI (openmpi-bin) is not installed")?;
     let mut options = vec!["--oversubscribe".to_string()];
     if system::is_root() {

@@ -26,17 +26,19 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one. Error: what is missing, or went wrong.
-    pub fn start() -> Result<Cluster, String> {
+    /// Starts one, or says that Slurm is not installed. Error: what went wrong.
+    pub fn start() -> Result<Result<Cluster, String>, String> {
         for (tool, package) in
             [("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm"), ("srun", "slurm-wlm")]
         {
-            system::find(&[tool]).ok_or(format!("{tool} ({package}) is not installed"))?;
+            if system::find(&[tool]).is_none() {
+                return Ok(Err(format!("{tool} ({package}) is not installed")));
+            }
         }
         let folder = std::env::temp_dir().join(format!("pellucid-slurm-{}", std::process::id()));
         let mut cluster = Cluster { folder, daemons: Vec::new() };
         cluster.begin().map_err(|error| format!("Slurm does not start: {error}"))?;
-        Ok(cluster)
+        Ok(Ok(cluster))
     }
 
     fn begin(&mut self) -> Result<(), String> {
@@ -70,7 +72,7 @@ impl Cluster {
             self.daemon("slurmd", &["-D".into(), "-N".into(), format!("node{node}")])?;
         }
         let idle = || {
-            let nodes = self.command("sinfo").args(["-h", "-o", "%n %t"]).limit(10).run().stdout;
+            let nodes = self.command("sinfo").args(["-h", "-N", "-o", "%N %t"]).limit(10).run().stdout;
             nodes.lines().filter(|line| line.ends_with(" idle")).count() == NODES
         };
         if !system::wait_until(PATIENCE, idle) {
