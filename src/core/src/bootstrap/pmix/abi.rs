@@ -131,8 +131,6 @@ functions! {
     fence: c"PMIx_Fence" (*const Process, usize, *const c_void, usize) -> c_int;
     get: c"PMIx_Get" (*const Process, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
     abort: c"PMIx_Abort" (c_int, *const c_char, *mut Process, usize) -> c_int;
-    resolve_nodes: c"PMIx_Resolve_nodes" (*const c_char, *mut *mut c_char) -> c_int;
-    resolve_peers: c"PMIx_Resolve_peers" (*const c_char, *const c_char, *mut *mut Process, *mut usize) -> c_int;
     error: c"PMIx_Error_string" (c_int) -> *const c_char;
     version: c"PMIx_Get_version" () -> *const c_char;
 }

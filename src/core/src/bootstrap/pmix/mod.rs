@@ -4,13 +4,13 @@
 mod abi;
 
 use super::placement::Placement;
-use super::rendezvous::{self, Member};
+use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault, env};
 use crate::os::library::Library;
 use crate::os::process;
 use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
-use std::ffi::{CString, c_char};
+use std::ffi::CString;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
@@ -125,40 +125,6 @@ impl Pmix {
         // SAFETY: the kind says that it is a C string.
         self.value(abi::ANY_RANK, key, |kind, data| (kind == kind::STRING).then(|| unsafe { abi::text(data.string) }))
     }
-
-    /// The machine of each PE, asked for by machine.
-    fn machines(&self) -> Option<Vec<u32>> {
-        let namespace = self.me.namespace.as_ptr();
-        let mut list: *mut c_char = null_mut();
-        // SAFETY: a C string, and a place for a string that is left to us.
-        let result = unsafe { (self.functions.resolve_nodes)(namespace, &raw mut list) };
-        if result != abi::SUCCESS || list.is_null() {
-            return None;
-        }
-        // SAFETY: a C string, ours, not used after.
-        let names = unsafe { abi::text(list) };
-        // SAFETY: as above.
-        unsafe { libc::free(list.cast()) };
-        let mut machines = vec![u32::MAX; self.npes as usize];
-        for (machine, name) in names.split(',').enumerate() {
-            let name = CString::new(name).ok()?;
-            let (mut peers, mut count): (*mut Process, usize) = (null_mut(), 0);
-            // SAFETY: C strings, and places for an array that is left to us.
-            let result =
-                unsafe { (self.functions.resolve_peers)(name.as_ptr(), namespace, &raw mut peers, &raw mut count) };
-            if result != abi::SUCCESS || peers.is_null() {
-                return None;
-            }
-            for index in 0..count {
-                // SAFETY: the array has so many entries.
-                let rank = unsafe { (*peers.add(index)).rank };
-                *machines.get_mut(rank as usize)? = machine as u32;
-            }
-            // SAFETY: ours, not used after.
-            unsafe { libc::free(peers.cast()) };
-        }
-        machines.iter().all(|machine| *machine != u32::MAX).then_some(machines)
-    }
 }
 
 fn wrong(text: impl std::fmt::Display) -> Fault {
@@ -212,13 +178,8 @@ impl Wireup for Pmix {
     }
 
     fn hosts(&self) -> Option<Vec<u32>> {
-        let placement = self.placement.get()?;
-        let told = || {
-            // What one machine says of itself and what is said of all must agree.
-            let all = Placement::from_machines(&self.machines()?, self.me.rank);
-            all.hosts.filter(|_| all.local == placement.local)
-        };
-        placement.hosts.clone().or_else(told).or_else(|| rendezvous::hosts(self))
+        // Asking PMIx itself, node by node, does not come to an end with every server.
+        self.placement.get()?.hosts.clone()
     }
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
