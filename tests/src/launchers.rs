@@ -1,10 +1,11 @@
 //! Other launchers than `oshrun`, as far as this machine has them.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use crate::run::Job;
 use crate::slurm::Cluster;
-use crate::system;
+use crate::{system, tree};
 
 /// A way to start a job.
 #[derive(Debug, Clone)]
@@ -26,6 +27,25 @@ impl Launcher {
             job = job.env(name, value);
         }
         job
+    }
+
+    /// The same with two hosts of `per_host` PEs each, both on this machine. Error: why that is not possible.
+    pub fn on_two_hosts(&self, per_host: usize) -> Result<Launcher, String> {
+        if system::library("libfabric.so.1").is_none() {
+            return Err("libfabric (libfabric1) is not installed".into());
+        }
+        let each = per_host.to_string();
+        let launcher = self.clone();
+        Ok(match self.name.as_str() {
+            // Names that need no meaning: "fork" starts both here.
+            "mpiexec.hydra" => launcher.with(&["-launcher", "fork", "-hosts", "one,two", "-ppn", &each]),
+            "mpirun" => {
+                let agent = agent().map_err(|error| format!("the agent: {error}"))?;
+                let hosts = format!("192.0.2.1:{each},192.0.2.2:{each}");
+                launcher.with(&["--mca", "plm_rsh_agent", &agent.display().to_string(), "-host", &hosts])
+            }
+            _ => launcher.with(&["-N", "2", &format!("--ntasks-per-node={each}")]),
+        })
     }
 
     /// The same with more options.
@@ -80,4 +100,15 @@ pub fn srun(cluster: &Cluster, protocol: &'static str) -> Result<Launcher, Strin
         options: vec![format!("--mpi={plugin}"), "--quiet".into()],
         environment: vec![cluster.environment()],
     })
+}
+
+/// Runs a command "on another host", in place of ssh: `AGENT [OPTION...] HOST COMMAND...`.
+fn agent() -> std::io::Result<PathBuf> {
+    let path = tree::scratch("launchers").join(format!("agent-{}", std::process::id()));
+    if !path.exists() {
+        let text = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
+        std::fs::write(&path, text)?;
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+    }
+    Ok(path)
 }

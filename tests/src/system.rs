@@ -47,6 +47,12 @@ pub fn find(names: &[&str]) -> Option<PathBuf> {
     names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
 }
 
+/// Whether the loader knows a library.
+pub fn library(name: &str) -> Option<()> {
+    let known = Command::new(find(&["ldconfig"])?).arg("-p").output().ok()?;
+    String::from_utf8_lossy(&known.stdout).lines().any(|line| line.trim().starts_with(name)).then_some(())
+}
+
 /// Whether the tests run as root.
 pub fn is_root() -> bool {
     // SAFETY: asks for a value.

@@ -61,6 +61,12 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     add("nothing is left", nothing_is_left);
     add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
     add("oshrun below it", oshrun_below_it);
+    if name != "mpiexec.hydra -pmi-port" {
+        match launcher.on_two_hosts(2) {
+            Ok(_) => add("two hosts", two_hosts),
+            Err(reason) => println!("not tested: {name}: two hosts: {reason}"),
+        }
+    }
     if launcher.protocol == "PMIx" {
         add("without libpmix", without_libpmix);
     }
@@ -158,6 +164,18 @@ fn two_jobs_at_once(launcher: &Launcher) -> Verdict {
         jobs.into_iter().map(|job| job.join().expect("a thread that runs a job")).collect()
     });
     outcomes.into_iter().try_for_each(|outcome| says(&ends_with(outcome, 0)?, "OK, all 3 PEs signed"))
+}
+
+/// Both on this machine, each with memory of its own.
+fn two_hosts(launcher: &Launcher) -> Verdict {
+    let launcher = launcher.on_two_hosts(2)?;
+    let outcome = ends_with(launcher.job(4).arg(hello()).env("SHMEM_DEBUG", "1").run(), 0)?;
+    says(&outcome, "OK, all 4 PEs signed")?;
+    says(&outcome, "PE 0 of 4, PEs 0 to 1 on host")?;
+    says(&outcome, "PE 2 of 4, PEs 2 to 3 on host")?;
+    let ending = Build::program("endings/ending.c").build();
+    let outcome = launcher.job(4).arg(&ending).args(["global-exit", "1", "wait"]).limit(30).run();
+    ensure(outcome.code() == if launcher.protocol == "PMI-2" { 137 } else { 9 }, &outcome, "shmem_global_exit(9)")
 }
 
 /// PMI needs no library; PMIx does, and a static executable cannot load one.
