@@ -22,3 +22,11 @@ __attribute__((constructor)) static void pellucid_start(int argc, char **argv, c
 {
     pellucid_stack_start(argc, argv, envp);
 }
+
+/* After all exit handlers: tells another's launcher how this process ends. */
+__attribute__((visibility("hidden"))) void pellucid_left(void);
+
+__attribute__((destructor)) static void pellucid_end(void)
+{
+    pellucid_left();
+}

@@ -61,6 +61,13 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
     begin("start_pes", Level::Single as c_int).map(drop)
 }
 
+/// The destructor of this library.
+#[allow(unsafe_code)] // the name is ours alone
+#[unsafe(no_mangle)]
+extern "C" fn pellucid_left() {
+    runtime::left();
+}
+
 /// Initializes on behalf of a routine, which is recorded at the first time after the fact: it began before there was
 /// anything to record into.
 fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {

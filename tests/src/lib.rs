@@ -8,9 +8,11 @@
 pub mod compile;
 pub mod declared;
 pub mod hosts;
+pub mod launchers;
 pub mod program;
 pub mod report;
 pub mod run;
+pub mod slurm;
 pub mod system;
 pub mod table;
 pub mod template;

@@ -103,6 +103,11 @@ impl Program {
         self.job_of(Job::oshrun(pes).args(options), binary)
     }
 
+    /// Whether the program needs no option of `oshrun`, so that any launcher can run it.
+    pub fn runs_alike(&self) -> bool {
+        self.oshrun.is_empty()
+    }
+
     /// As [`Program::job`], with `oshrun` and its options as given.
     pub fn job_of(&self, oshrun: Job, binary: &Path) -> Job {
         let mut job = oshrun.limit(self.limit).args(&self.oshrun);

@@ -97,14 +97,16 @@ pub struct Job {
     input: Vec<u8>,
 }
 
+/// How the names of variables begin that are a developer's own, or of a launcher that the tests are started by.
+const SETTINGS: [&str; 9] = ["SHMEM_", "SMA_", "PELLUCID_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "OMPI_", "HYDRA_"];
+
 impl Job {
     /// A command with a limit of 60 seconds and no input.
     pub fn new(program: impl AsRef<Path>) -> Job {
         let mut command = Command::new(program.as_ref());
-        // A developer's own settings must not change what is tested.
         for (name, _) in std::env::vars_os() {
             let name = name.to_string_lossy().into_owned();
-            if ["SHMEM_", "SMA_", "PELLUCID_"].iter().any(|prefix| name.starts_with(prefix)) {
+            if SETTINGS.iter().any(|prefix| name.starts_with(prefix)) {
                 command.env_remove(&name);
             }
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -38,6 +38,25 @@ pub fn handles(pid: u32, number: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
     caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask >> (number - 1) & 1 == 1)
+}
+
+/// Where the first of these programs is: in the folders of `PATH`, or where daemons are.
+pub fn find(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]).collect();
+    names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name))).find(|file| file.is_file())
+}
+
+/// Whether the loader knows a library.
+pub fn library(name: &str) -> Option<()> {
+    let known = Command::new(find(&["ldconfig"])?).arg("-p").output().ok()?;
+    String::from_utf8_lossy(&known.stdout).lines().any(|line| line.trim().starts_with(name)).then_some(())
+}
+
+/// Whether the tests run as root.
+pub fn is_root() -> bool {
+    // SAFETY: asks for a value.
+    unsafe { libc::geteuid() == 0 }
 }
 
 /// Names in /dev/shm.

@@ -1,12 +1,13 @@
 //! Which launcher started this process, read from its environment.
 //!
 //! Variables leak: from a launcher into what its processes start, and oshrun itself sets some of the ranks that tools look
-//! for. So only complete sets count, and the innermost launcher that we can tell is obeyed.
+//! for. So only complete sets count, and the innermost launcher is obeyed as far as it can be told.
 
+use super::launch::JOB;
 use super::pmi_socket::Door;
-use super::pmi1::{Given, number};
+use super::pmi1::Given;
 use crate::base::{Cause, Fault, env};
-use crate::os::socket;
+use crate::os::{mmap, socket};
 use std::os::fd::RawFd;
 
 /// A launcher, with what it gave to this process.
@@ -35,13 +36,15 @@ pub enum Launcher {
 impl Launcher {
     /// The launcher in charge: the one that `SHMEM_BOOTSTRAP` names, else the one whose variables are there.
     pub fn find() -> Result<Self, Fault> {
+        let variable = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
+        let around = Around { variable: &variable, is_socket: &socket::is_socket, is_file: &mmap::is_file };
         let (name, value) = env::lookup("BOOTSTRAP").unwrap_or_default();
         match value.to_ascii_lowercase().as_str() {
-            "" | "auto" => Self::by_environment(),
-            "oshrun" => need(is_set(super::launch::JOB).then_some(Self::Oshrun), &value, super::launch::JOB),
-            "pmix" => need(pmix()?, &value, "PMIX_NAMESPACE with PMIX_RANK"),
-            "pmi2" => need(pmi2()?, &value, "PMI_FD with PMI_RANK"),
-            "pmi1" => need(pmi1()?, &value, "PMI_FD with PMI_RANK and PMI_SIZE, or PMI_PORT with PMI_ID"),
+            "" | "auto" => around.innermost(),
+            "oshrun" => need(around.number(JOB)?.map(|_| Self::Oshrun), &value, JOB),
+            "pmix" => need(around.pmix()?, &value, "PMIX_NAMESPACE with PMIX_RANK"),
+            "pmi2" => need(around.pmi2()?, &value, "PMI_FD with PMI_RANK"),
+            "pmi1" => need(around.pmi1()?, &value, "PMI_FD with PMI_RANK and PMI_SIZE, or PMI_PORT with PMI_ID"),
             "none" => Ok(Self::None),
             _ => {
                 let reason = "expected auto, oshrun, pmix, pmi2, pmi1 or none";
@@ -50,33 +53,10 @@ impl Launcher {
         }
     }
 
-    fn by_environment() -> Result<Self, Fault> {
-        if is_set(super::launch::JOB) {
-            return Ok(Self::Oshrun);
-        }
-        // PMIx variables stay in the environment of a shell that a launcher started, and get to what another launcher starts
-        // from there. The descriptor of PMI does not: where it is open, it is the innermost launcher's.
-        if let Some(pmi) = pmi()? {
-            if pmi.is_open() {
-                return Ok(pmi);
-            }
-            return Ok(pmix()?.unwrap_or(pmi));
-        }
-        Ok(pmix()?.unwrap_or(Self::None))
-    }
-
-    fn is_open(&self) -> bool {
-        match self {
-            Self::Pmi2 { door: Door::Descriptor(fd), .. } => socket::is_socket(*fd),
-            Self::Pmi1(Given { door: Door::Descriptor(fd), .. }) => socket::is_socket(*fd),
-            _ => false,
-        }
-    }
-
     /// How it was recognized, for people.
     pub fn evidence(&self) -> String {
         match self {
-            Self::Oshrun => super::launch::JOB.into(),
+            Self::Oshrun => JOB.into(),
             Self::Pmix { .. } => "PMIX_NAMESPACE, PMIX_RANK".into(),
             Self::Pmi2 { door, .. } => door.to_string(),
             Self::Pmi1(given) => given.door.to_string(),
@@ -85,45 +65,164 @@ impl Launcher {
     }
 }
 
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
 fn need(found: Option<Launcher>, wanted: &str, variables: &'static str) -> Result<Launcher, Fault> {
     found.ok_or_else(|| {
         Fault::from(Cause::Startup(format!("SHMEM_BOOTSTRAP={wanted}: the launcher has not set {variables}")))
     })
 }
 
-fn pmix() -> Result<Option<Launcher>, Fault> {
-    if !is_set("PMIX_NAMESPACE") {
-        return Ok(None);
-    }
-    Ok(number("PMIX_RANK")?.map(|rank| Launcher::Pmix { rank }))
+/// What a process finds around it.
+struct Around<'a> {
+    variable: &'a dyn Fn(&str) -> Option<String>,
+    is_socket: &'a dyn Fn(RawFd) -> bool,
+    is_file: &'a dyn Fn(RawFd) -> bool,
 }
 
-/// Hydra and Slurm set the same three variables, and both answer to both versions, Hydra to version 2 in part. A process that
-/// Slurm itself has started is the one that Slurm counts; one that Hydra started may have inherited Slurm's other variables.
-fn pmi() -> Result<Option<Launcher>, Fault> {
-    let is_slurms = is_set("PMI_JOBID")
-        && number("PMI_RANK")?.is_some_and(|rank| number("SLURM_PROCID").is_ok_and(|task| task == Some(rank)))
-        && std::env::var("SLURM_MPI_TYPE").map_or(true, |kind| kind == "pmi2");
-    if is_slurms && let Some(found) = pmi2()? {
-        return Ok(Some(found));
+impl Around<'_> {
+    /// PMIx variables stay in the environment of a shell that a launcher started, and get to what another launcher starts from
+    /// there; so do all others. Descriptors do not: where one is open, it is the innermost launcher's.
+    fn innermost(&self) -> Result<Launcher, Fault> {
+        let ours = self.number(JOB)?;
+        if ours.is_some_and(|fd| (self.is_file)(fd as RawFd)) {
+            return Ok(Launcher::Oshrun);
+        }
+        let pmi = self.pmi()?;
+        let is_open = |found: &&Launcher| match found {
+            Launcher::Pmi2 { door: Door::Descriptor(fd), .. }
+            | Launcher::Pmi1(Given { door: Door::Descriptor(fd), .. }) => (self.is_socket)(*fd),
+            _ => false,
+        };
+        if let Some(open) = pmi.as_ref().filter(is_open) {
+            return Ok(open.clone());
+        }
+        // What is left says at least what is wrong with it.
+        let closed = ours.map(|_| Launcher::Oshrun);
+        Ok(self.pmix()?.or(closed).or(pmi).unwrap_or(Launcher::None))
     }
-    pmi1()
+
+    fn text(&self, name: &str) -> Option<String> {
+        (self.variable)(name).filter(|value| !value.is_empty())
+    }
+
+    fn number(&self, name: &'static str) -> Result<Option<u32>, Fault> {
+        let Some(value) = self.text(name) else { return Ok(None) };
+        match value.trim().parse() {
+            Ok(number) => Ok(Some(number)),
+            Err(_) => {
+                let reason = "expected a number, set by the launcher";
+                Err(Fault::from(Cause::Environment { name: name.into(), value, reason }))
+            }
+        }
+    }
+
+    fn pmix(&self) -> Result<Option<Launcher>, Fault> {
+        if self.text("PMIX_NAMESPACE").is_none() {
+            return Ok(None);
+        }
+        Ok(self.number("PMIX_RANK")?.map(|rank| Launcher::Pmix { rank }))
+    }
+
+    /// Hydra and Slurm set the same three variables, and both answer to both versions, Hydra to version 2 in part. A process
+    /// that Slurm itself has started is the one that Slurm counts; one that Hydra started may have inherited Slurm's other
+    /// variables.
+    fn pmi(&self) -> Result<Option<Launcher>, Fault> {
+        let task = self.text("SLURM_PROCID").filter(|task| self.text("PMI_RANK").as_ref() == Some(task));
+        let is_slurms =
+            self.text("PMI_JOBID").and(task).is_some() && self.text("SLURM_MPI_TYPE").is_none_or(|kind| kind == "pmi2");
+        if is_slurms && let Some(found) = self.pmi2()? {
+            return Ok(Some(found));
+        }
+        self.pmi1()
+    }
+
+    fn pmi2(&self) -> Result<Option<Launcher>, Fault> {
+        let Some(fd) = self.number("PMI_FD")? else { return Ok(None) };
+        Ok(self.number("PMI_RANK")?.map(|rank| Launcher::Pmi2 { door: Door::Descriptor(fd as RawFd), rank }))
+    }
+
+    fn pmi1(&self) -> Result<Option<Launcher>, Fault> {
+        if let (Some(fd), Some(rank), Some(size)) =
+            (self.number("PMI_FD")?, self.number("PMI_RANK")?, self.number("PMI_SIZE")?)
+        {
+            let door = Door::Descriptor(fd as RawFd);
+            return Ok(Some(Launcher::Pmi1(Given { door, rank: Some((rank, size)) })));
+        }
+        let port = self.text("PMI_PORT").zip(self.text("PMI_ID"));
+        Ok(port.map(|(port, id)| Launcher::Pmi1(Given { door: Door::Port(port, id), rank: None })))
+    }
 }
 
-fn pmi2() -> Result<Option<Launcher>, Fault> {
-    let Some(fd) = number("PMI_FD")? else { return Ok(None) };
-    Ok(number("PMI_RANK")?.map(|rank| Launcher::Pmi2 { door: Door::Descriptor(fd as RawFd), rank }))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn pmi1() -> Result<Option<Launcher>, Fault> {
-    if let (Some(fd), Some(rank), Some(size)) = (number("PMI_FD")?, number("PMI_RANK")?, number("PMI_SIZE")?) {
-        return Ok(Some(Launcher::Pmi1(Given { door: Door::Descriptor(fd as RawFd), rank: Some((rank, size)) })));
+    /// Descriptor 5 is a socket, 6 a file, all others are closed.
+    fn innermost(variables: &[&str]) -> Result<Launcher, Fault> {
+        let variable = |name: &str| {
+            let pairs = variables.iter().filter_map(|pair| pair.split_once('='));
+            pairs.filter(|(n, _)| *n == name).map(|(_, value)| value.to_owned()).next()
+        };
+        Around { variable: &variable, is_socket: &|fd| fd == 5, is_file: &|fd| fd == 6 }.innermost()
     }
-    let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-    let port = text("PMI_PORT").zip(text("PMI_ID"));
-    Ok(port.map(|(port, id)| Launcher::Pmi1(Given { door: Door::Port(port, id), rank: None })))
+
+    fn pmi1(fd: RawFd, rank: u32, size: u32) -> Launcher {
+        Launcher::Pmi1(Given { door: Door::Descriptor(fd), rank: Some((rank, size)) })
+    }
+
+    #[test]
+    fn complete_sets_count() {
+        let port = Launcher::Pmi1(Given { door: Door::Port("a:1".into(), "2".into()), rank: None });
+        let pmi2 = |rank| Launcher::Pmi2 { door: Door::Descriptor(5), rank };
+        const HYDRA: [&str; 3] = ["PMI_FD=5", "PMI_RANK=1", "PMI_SIZE=3"];
+        for (variables, expected) in [
+            (&[][..], Launcher::None),
+            // What oshrun sets for tools.
+            (&["PMI_RANK=0", "PMIX_RANK=0", "PMI_SIZE=2"], Launcher::None),
+            (&["PMIX_NAMESPACE=a"], Launcher::None),
+            (&["PMIX_NAMESPACE=a", "PMIX_RANK="], Launcher::None),
+            (&["PMI_FD=5", "PMI_RANK=1"], Launcher::None),
+            (&["PMI_PORT=a:1"], Launcher::None),
+            (&["PMIX_NAMESPACE=a", "PMIX_RANK=3"], Launcher::Pmix { rank: 3 }),
+            (&HYDRA, pmi1(5, 1, 3)),
+            (&["PMI_PORT=a:1", "PMI_ID=2"], port),
+            (&["PELLUCID_JOB_FD=6"], Launcher::Oshrun),
+            (&[&HYDRA[..], &["PMI_JOBID=1.0", "SLURM_MPI_TYPE=pmi2", "SLURM_PROCID=1"]].concat(), pmi2(1)),
+            // Of a Slurm that does not say which protocol.
+            (&[&HYDRA[..], &["PMI_JOBID=1.0", "SLURM_PROCID=1"]].concat(), pmi2(1)),
+        ] {
+            assert_eq!(innermost(variables).unwrap(), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn the_innermost_is_obeyed() {
+        const PMIX: [&str; 2] = ["PMIX_NAMESPACE=a", "PMIX_RANK=0"];
+        const OPEN: [&str; 3] = ["PMI_FD=5", "PMI_RANK=1", "PMI_SIZE=3"];
+        const CLOSED: [&str; 3] = ["PMI_FD=9", "PMI_RANK=1", "PMI_SIZE=3"];
+        const SLURM: [&str; 3] = ["PMI_JOBID=1.0", "SLURM_MPI_TYPE=pmi2", "SLURM_PROCID=0"];
+        for (variables, expected) in [
+            // oshrun below others, and others below oshrun.
+            ([&["PELLUCID_JOB_FD=6"], &PMIX[..], &OPEN].concat(), Launcher::Oshrun),
+            ([&["PELLUCID_JOB_FD=9"], &PMIX[..]].concat(), Launcher::Pmix { rank: 0 }),
+            ([&["PELLUCID_JOB_FD=9"], &OPEN[..]].concat(), pmi1(5, 1, 3)),
+            (vec!["PELLUCID_JOB_FD=9"], Launcher::Oshrun),
+            // Hydra in a shell that PMIx started, and the other way round.
+            ([&PMIX[..], &OPEN].concat(), pmi1(5, 1, 3)),
+            ([&PMIX[..], &CLOSED].concat(), Launcher::Pmix { rank: 0 }),
+            // Hydra's process in a shell that Slurm started is not the one that Slurm counts.
+            ([&OPEN[..], &SLURM].concat(), pmi1(5, 1, 3)),
+            (CLOSED.to_vec(), pmi1(9, 1, 3)),
+        ] {
+            assert_eq!(innermost(&variables).unwrap(), expected, "{variables:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_named() {
+        for variables in [&["PMIX_NAMESPACE=a", "PMIX_RANK=x"][..], &["PMI_FD=x"], &["PELLUCID_JOB_FD=-1"]] {
+            let text = innermost(variables).unwrap_err().to_string();
+            let (name, _) = variables.last().unwrap().split_once('=').unwrap();
+            assert!(text.starts_with(name) && text.contains("expected a number"), "{text}");
+        }
+    }
 }

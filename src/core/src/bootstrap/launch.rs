@@ -4,6 +4,7 @@
 use super::detect::Launcher;
 use super::job::Job;
 use super::oshrun::Oshrun;
+use super::pmi_socket::Door;
 use super::pmi1::Pmi1;
 use super::pmi2::Pmi2;
 use super::pmix::Pmix;
@@ -36,7 +37,7 @@ const PROFILE: &str = "PELLUCID_PROFILE_FD";
 const PE: &str = "PELLUCID_PE";
 const NPES: &str = "PELLUCID_NPES";
 const WIREUP: &str = "PELLUCID_WIREUP_FD";
-/// Which PE of which job this process became, `NAMESPACE.RANK=PID`: what it starts inherits that.
+/// Which PE of which job this process became, with its number: what it starts inherits that.
 const IS: &str = "PELLUCID_IS";
 
 /// Joins the job that the environment describes, or makes one of a single PE. `connected` is told of another's launcher as
@@ -52,15 +53,24 @@ pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result
         }
         Launcher::Oshrun => ours(&found),
         Launcher::Pmix { rank } => {
-            is_this_process(rank)?;
+            let mark = format!("{}.{rank}=", std::env::var("PMIX_NAMESPACE").unwrap_or_default());
+            is_this_process(&mark)?;
             let pmix = Pmix::connect(rank)?;
-            remember(rank);
+            remember(&mark);
             let how = format!("PMIx ({found}; {})", pmix.version());
             join(pmix, profile, connected, how)
         }
         Launcher::Pmi2 { door, rank } => {
             join(Pmi2::connect(&door, rank)?, profile, connected, format!("PMI-2 ({found})"))
         }
+        Launcher::Pmi1(given) if matches!(given.door, Door::Port(..)) => {
+            let mark = format!("{found}=");
+            is_this_process(&mark)?;
+            let pmi = Pmi1::connect(&given)?;
+            remember(&mark);
+            join(pmi, profile, connected, format!("PMI-1 ({found})"))
+        }
+        // A descriptor is closed in what this process starts.
         Launcher::Pmi1(given) => join(Pmi1::connect(&given)?, profile, connected, format!("PMI-1 ({found})")),
     }
 }
@@ -157,27 +167,22 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
     Ok(Some(Arc::new(Oshrun::new(socket, job, pe))))
 }
 
-/// What tells a PE of one PMIx job from that of another.
-fn mark(rank: u32) -> String {
-    format!("{}.{rank}=", std::env::var("PMIX_NAMESPACE").unwrap_or_default())
-}
-
 /// A program that a PE started has inherited all of its variables, but is not that PE.
-fn is_this_process(rank: u32) -> Result<(), Fault> {
+fn is_this_process(mark: &str) -> Result<(), Fault> {
     let inherited = std::env::var(IS).ok();
-    let pid = inherited.as_deref().and_then(|value| value.strip_prefix(&mark(rank)));
+    let pid = inherited.as_deref().and_then(|value| value.strip_prefix(mark));
     match pid.filter(|pid| *pid != process::id().to_string()) {
         None => Ok(()),
         Some(pid) => Err(Fault::from(Cause::Startup(format!(
-            "PE {rank} is process {pid} already: start a further OpenSHMEM program from within a PE with its own launcher, \
+            "process {pid} is this PE already: start a further OpenSHMEM program from within a PE with its own launcher, \
              or with SHMEM_BOOTSTRAP=none as a job of one PE"
         )))),
     }
 }
 
-fn remember(rank: u32) {
+fn remember(mark: &str) {
     // SAFETY: as in `ours`.
-    unsafe { std::env::set_var(IS, format!("{}{}", mark(rank), process::id())) };
+    unsafe { std::env::set_var(IS, format!("{mark}{}", process::id())) };
 }
 
 fn number(name: &str) -> Result<RawFd, Fault> {

@@ -56,13 +56,6 @@ impl Placement {
         let last = peers.iter().enumerate().rev().find(|entry| same(*entry)).map(place)?;
         Some(Self { local: peers[first]..peers[last] + 1, hosts: None })
     }
-
-    /// From the machine of each PE, in order: equal ones next to each other are one host.
-    pub fn from_machines(machines: &[u32], pe: u32) -> Self {
-        let differs = |place: &usize| *place == 0 || machines[*place] != machines[place - 1];
-        let hosts: Vec<u32> = (0..machines.len()).filter(differs).map(|place| place as u32).collect();
-        Self { local: run(&hosts, pe, machines.len() as u32), hosts: Some(hosts) }
-    }
 }
 
 /// The run of a PE among those that begin at `hosts`.
@@ -133,11 +126,5 @@ mod tests {
         for text in ["", "1,x", "1-", "3-1", "0,4", "1,2"] {
             assert_eq!(Placement::from_peers(text, 0, 4), None, "{text}");
         }
-    }
-
-    #[test]
-    fn machines_give_runs() {
-        let placement = Placement::from_machines(&[5, 5, 9, 5, 5, 5], 4);
-        assert_eq!(placement, Placement { local: 3..6, hosts: Some(vec![0, 2, 3]) });
     }
 }

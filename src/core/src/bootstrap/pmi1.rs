@@ -2,9 +2,9 @@
 
 use super::placement::Placement;
 use super::pmi_socket::{self, Answer, Door, Socket, Texts};
-use super::rendezvous::{self, Member};
+use super::rendezvous::Member;
 use super::wireup::Wireup;
-use crate::base::{Cause, Fault};
+use crate::base::Fault;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -149,7 +149,7 @@ impl Wireup for Pmi1 {
     }
 
     fn hosts(&self) -> Option<Vec<u32>> {
-        self.placement.get()?.hosts.clone().or_else(|| rendezvous::hosts(self))
+        self.placement.get()?.hosts.clone()
     }
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
@@ -175,20 +175,6 @@ impl Wireup for Pmi1 {
         if self.socket.is_ours() {
             let _ = self.ask("finalize", "finalize_ack", "");
         }
-    }
-}
-
-/// A variable that must hold a number.
-pub(super) fn number(name: &'static str) -> Result<Option<u32>, Fault> {
-    let Some(value) = std::env::var_os(name) else { return Ok(None) };
-    let value = value.to_string_lossy().into_owned();
-    match value.trim().parse() {
-        Ok(number) => Ok(Some(number)),
-        Err(_) => Err(Fault::from(Cause::Environment {
-            name: name.into(),
-            value,
-            reason: "expected a number, set by the launcher",
-        })),
     }
 }
 

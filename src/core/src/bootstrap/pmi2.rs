@@ -2,7 +2,7 @@
 
 use super::placement::Placement;
 use super::pmi_socket::{self, Answer, Door, Socket, Texts};
-use super::rendezvous::{self, Member};
+use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::Fault;
 use std::ops::Range;
@@ -137,7 +137,7 @@ impl Wireup for Pmi2 {
     }
 
     fn hosts(&self) -> Option<Vec<u32>> {
-        self.placement.get()?.hosts.clone().or_else(|| rendezvous::hosts(self))
+        self.placement.get()?.hosts.clone()
     }
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {

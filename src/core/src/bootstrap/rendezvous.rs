@@ -13,7 +13,7 @@ use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Under this key the first PE of a host publishes where the next host begins, and which machine it is on.
+/// Under this key the first PE of a host publishes which machine it is on.
 const MACHINE: &str = "machine";
 /// All PEs have met through the launcher when this begins, so nobody is far.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -70,8 +70,8 @@ pub fn meet(wireup: &dyn Member, profile: MakeProfile) -> Result<Shared, Fault> 
     if !alone && pe == local.start {
         listener = Some(socket::listen(&name).map_err(|error| refused(&name, "cannot listen at", &error))?);
     }
-    if npes > 1 && pe == local.start {
-        wireup.publish(MACHINE, &card(local.end, &machine::identity()))?;
+    if listener.is_some() {
+        wireup.publish(MACHINE, &machine::identity())?;
     }
     if npes > 1 {
         // Whoever has listened before this fence can be reached after it.
@@ -90,28 +90,6 @@ pub fn meet(wireup: &dyn Member, profile: MakeProfile) -> Result<Shared, Fault> 
     Ok(Shared { job: Job::open(job)?, profile })
 }
 
-/// First PEs of all hosts, asked for one after the other: for launchers that do not tell. After [`meet`].
-pub fn hosts(wireup: &dyn Wireup) -> Option<Vec<u32>> {
-    let mut hosts = vec![0];
-    loop {
-        let first = *hosts.last()?;
-        match read_card(&wireup.card(first, MACHINE).ok()?)? {
-            (next, _) if next == wireup.npes() => return Some(hosts),
-            (next, _) if next > first => hosts.push(next),
-            _ => return None,
-        }
-    }
-}
-
-fn card(next: u32, machine: &[u8]) -> Vec<u8> {
-    [&next.to_le_bytes(), machine].concat()
-}
-
-fn read_card(card: &[u8]) -> Option<(u32, &[u8])> {
-    let (next, machine) = card.split_first_chunk()?;
-    Some((u32::from_le_bytes(*next), machine))
-}
-
 /// Names of sockets are short, those of jobs are not.
 fn name(job: &str, first: u32) -> String {
     let mut hash = DefaultHasher::new();
@@ -121,8 +99,7 @@ fn name(job: &str, first: u32) -> String {
 
 /// The launcher says that a PE is on this host: so it must be on this machine.
 fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
-    let (mine, card) = (machine::identity(), wireup.card(other, MACHINE)?);
-    let theirs = read_card(&card).map_or(&card[..], |(_, machine)| machine);
+    let (mine, theirs) = (machine::identity(), wireup.card(other, MACHINE)?);
     if mine == theirs {
         return Ok(());
     }
@@ -130,7 +107,7 @@ fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
         "the launcher says that PE {other} and PE {} are on one host, but they are on {} and {}, or do not share a network \
          namespace there",
         wireup.pe(),
-        machine::name(theirs),
+        machine::name(&theirs),
         machine::name(&mine)
     )))
 }

@@ -186,6 +186,14 @@ pub fn duplicate(fd: &OwnedFd) -> Result<OwnedFd, Fault> {
     fd.try_clone().map_err(|e| Fault::from(error(e)))
 }
 
+/// Whether a descriptor is one of a file, as memory files are.
+pub fn is_file(fd: RawFd) -> bool {
+    // SAFETY: a zeroed stat is a valid value.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: stat is writable.
+    unsafe { libc::fstat(fd, &raw mut stat) == 0 && stat.st_mode & libc::S_IFMT == libc::S_IFREG }
+}
+
 /// Takes ownership of a descriptor that this process inherited. `None` where it is not open.
 pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: F_GETFD only asks; the descriptor was handed to this process to own.

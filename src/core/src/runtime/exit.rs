@@ -7,7 +7,8 @@ use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
 use crate::os::process as os;
 use crate::team::post::Kind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
+use std::time::Duration;
 
 /// Set when exit handlers run: exit must not be called again.
 static LEAVING: AtomicBool = AtomicBool::new(false);
@@ -46,26 +47,74 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     if let Some(network) = NETWORK.get() {
         network.far.rest();
     }
+    // Our launcher sees a bad end by itself; not all others do.
+    let (word, status) = match process.job.exit_request() {
+        Some(ExitRequest { pe, status, .. }) if pe == process.pe as i32 => (Word::GlobalExit, status),
+        None if open && status != 0 => (Word::Bad, status),
+        _ => (Word::Good, 0),
+    };
+    STATUS.store(status, Ordering::Relaxed);
+    WORD.store(word as u8, Ordering::Release);
+}
+
+/// What another's launcher is told of how this process ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+enum Word {
+    Nothing,
+    Good,
+    Bad,
+    GlobalExit,
+}
+
+/// The [`Word`] that [`at_exit`] found, and the status that belongs to it.
+static WORD: AtomicU8 = AtomicU8::new(Word::Nothing as u8);
+static STATUS: AtomicI32 = AtomicI32::new(0);
+
+/// The last that this library does in a process that ends by `exit`, after all exit handlers: they may communicate still,
+/// and a launcher that hears of an abort ends them.
+pub fn left() {
     let Some(wireup) = WIREUP.get() else { return };
-    match process.job.exit_request() {
-        Some(ExitRequest { pe, status, .. }) if pe == process.pe as i32 => {
-            wireup.abort(status, &format!("PE {pe} called shmem_global_exit({status})"));
+    let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));
+    match WORD.swap(Word::Nothing as u8, Ordering::AcqRel) {
+        word if word == Word::Good as u8 => wireup.finish(),
+        word if word == Word::Bad as u8 => {
+            wireup.abort(status, &format!("PE {pe} ended with status {status} without shmem_finalize"));
         }
-        // Our launcher sees that by itself; not all others do.
-        None if open && status != 0 => {
-            wireup.abort(status, &format!("PE {} ended with status {status} without shmem_finalize", process.pe));
-        }
-        _ => wireup.finish(),
+        word if word == Word::GlobalExit as u8 => wireup.abort(status, &global_exit_of(pe, status)),
+        _ => {}
     }
 }
+
+fn global_exit_of(pe: u32, status: i32) -> String {
+    format!("PE {pe} called shmem_global_exit({status})")
+}
+
+/// Exit handlers may take this long before another's launcher is asked to end the job without them; ours asks for no leave.
+const HANDLERS: Duration = Duration::from_secs(3);
 
 /// Ends the whole job with a status, from any PE in any state of the others.
 pub fn global_exit(status: i32) -> ! {
     if let Some(process) = process() {
         process.job.request_exit(ExitRequest { pe: map().me, status, kind: ExitKind::GlobalExit });
+        if let Some(wireup) = WIREUP.get().cloned() {
+            // Where there can be no thread, the handlers are trusted.
+            let _ = std::thread::Builder::new().name("global exit".into()).spawn(move || {
+                std::thread::sleep(HANDLERS);
+                wireup.abort(status, &global_exit_of(wireup.pe(), status));
+                os::exit_now(status)
+            });
+        }
     }
     os::flush_streams();
-    if LEAVING.load(Ordering::Relaxed) { os::exit_now(status) } else { os::exit(status) }
+    if !LEAVING.load(Ordering::Relaxed) {
+        os::exit(status)
+    }
+    // From an exit handler: no other runs.
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(status, &global_exit_of(wireup.pe(), status));
+    }
+    os::exit_now(status)
 }
 
 /// Ends the job because a call cannot be carried out: the one place where a fault becomes a message.

@@ -107,7 +107,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
     if check {
-        if pe == job.pes().start {
+        if pe == job.pes().start && WIREUP.get().is_some() {
             eprintln!("pellucid: PE {pe}: started by {}", launch.how);
         }
         for note in &segments.notes {

@@ -8,7 +8,7 @@ mod network;
 mod report;
 mod thread;
 
-pub use exit::{fail, finalize, global_exit};
+pub use exit::{fail, finalize, global_exit, left};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use thread::{Level, query_thread};
 

@@ -30,8 +30,45 @@ impl Process {
     }
 }
 
+/// Bytes of a key with its end, in an [`Info`].
+const KEY: usize = 512;
+
+/// `pmix_info_t`: how a request is to be carried out. One at a time, as its size differs between versions.
+#[repr(C)]
+pub(super) struct Info {
+    key: [u8; KEY],
+    flags: u32,
+    value: Value,
+}
+
+impl Info {
+    fn new(key: &CStr, value: Value) -> Self {
+        let mut name = [0; KEY];
+        name[..key.count_bytes()].copy_from_slice(key.to_bytes());
+        Self { key: name, flags: 0, value }
+    }
+
+    /// Ask nobody else: what is not known here is not there. Asking for what no server knows can take for ever.
+    pub(super) fn known_here() -> Self {
+        let mut value = Value { kind: kind::BOOL, data: Data { room: [0; 8] } };
+        value.data.number = 1;
+        Self::new(c"pmix.optional", value)
+    }
+
+    /// Wait so many seconds at most.
+    pub(super) fn within(seconds: u32) -> Self {
+        let mut value = Value { kind: kind::INT, data: Data { room: [0; 8] } };
+        value.data.number = seconds;
+        Self::new(c"pmix.timeout", value)
+    }
+}
+
+const _: () = assert!(std::mem::offset_of!(Info, flags) == 512 && std::mem::offset_of!(Info, value) == 520);
+const _: () = assert!(std::mem::offset_of!(Value, data) == 8 && size_of::<Process>() == 260);
+
 /// Kinds of a [`Value`] (`pmix_data_type_t`).
 pub(super) mod kind {
+    pub(super) const BOOL: u16 = 1;
     pub(in super::super) const STRING: u16 = 3;
     pub(in super::super) const SIZE: u16 = 4;
     pub(in super::super) const INT: u16 = 6;
@@ -92,10 +129,8 @@ functions! {
     put: c"PMIx_Put" (u8, *const c_char, *mut Value) -> c_int;
     commit: c"PMIx_Commit" () -> c_int;
     fence: c"PMIx_Fence" (*const Process, usize, *const c_void, usize) -> c_int;
-    get: c"PMIx_Get" (*const Process, *const c_char, *const c_void, usize, *mut *mut Value) -> c_int;
+    get: c"PMIx_Get" (*const Process, *const c_char, *const Info, usize, *mut *mut Value) -> c_int;
     abort: c"PMIx_Abort" (c_int, *const c_char, *mut Process, usize) -> c_int;
-    resolve_nodes: c"PMIx_Resolve_nodes" (*const c_char, *mut *mut c_char) -> c_int;
-    resolve_peers: c"PMIx_Resolve_peers" (*const c_char, *const c_char, *mut *mut Process, *mut usize) -> c_int;
     error: c"PMIx_Error_string" (c_int) -> *const c_char;
     version: c"PMIx_Get_version" () -> *const c_char;
 }

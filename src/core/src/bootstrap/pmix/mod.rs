@@ -4,13 +4,13 @@
 mod abi;
 
 use super::placement::Placement;
-use super::rendezvous::{self, Member};
+use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault, env};
 use crate::os::library::Library;
 use crate::os::process;
-use abi::{Bytes, Data, Functions, Process, Value, kind};
-use std::ffi::{CString, c_char};
+use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
+use std::ffi::CString;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
@@ -22,6 +22,9 @@ const FOLDERS: [&str; 4] =
     ["/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/local/lib", "/usr/local/lib64", "/opt/pmix/lib"];
 /// Variables that say where a launcher and its libraries are installed.
 const PREFIXES: [&str; 2] = ["PMIX_PREFIX", "OPAL_PREFIX"];
+
+/// Seconds that a server may take for what a process has published: all have before it is asked for.
+const PATIENCE: u32 = 60;
 
 /// A process of a PMIx job.
 pub struct Pmix {
@@ -87,8 +90,9 @@ impl Pmix {
         let name = CString::new(key).map_err(|_| wrong(format!("{key:?} is no key")))?;
         let from = Process { rank, ..self.me };
         let mut value: *mut Value = null_mut();
-        // SAFETY: a process, a C string, no further information, and a place for the result.
-        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), null(), 0, &raw mut value) };
+        let how = if rank == abi::ANY_RANK { Info::known_here() } else { Info::within(PATIENCE) };
+        // SAFETY: a process, a C string, one piece of information, and a place for the result.
+        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), &raw const how, 1, &raw mut value) };
         self.check(&format!("PMIx_Get of {key}"), result)?;
         if value.is_null() {
             return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
@@ -120,40 +124,6 @@ impl Pmix {
     fn text(&self, key: &str) -> Result<String, Fault> {
         // SAFETY: the kind says that it is a C string.
         self.value(abi::ANY_RANK, key, |kind, data| (kind == kind::STRING).then(|| unsafe { abi::text(data.string) }))
-    }
-
-    /// The machine of each PE, asked for by machine.
-    fn machines(&self) -> Option<Vec<u32>> {
-        let namespace = self.me.namespace.as_ptr();
-        let mut list: *mut c_char = null_mut();
-        // SAFETY: a C string, and a place for a string that is left to us.
-        let result = unsafe { (self.functions.resolve_nodes)(namespace, &raw mut list) };
-        if result != abi::SUCCESS || list.is_null() {
-            return None;
-        }
-        // SAFETY: a C string, ours, not used after.
-        let names = unsafe { abi::text(list) };
-        // SAFETY: as above.
-        unsafe { libc::free(list.cast()) };
-        let mut machines = vec![u32::MAX; self.npes as usize];
-        for (machine, name) in names.split(',').enumerate() {
-            let name = CString::new(name).ok()?;
-            let (mut peers, mut count): (*mut Process, usize) = (null_mut(), 0);
-            // SAFETY: C strings, and places for an array that is left to us.
-            let result =
-                unsafe { (self.functions.resolve_peers)(name.as_ptr(), namespace, &raw mut peers, &raw mut count) };
-            if result != abi::SUCCESS || peers.is_null() {
-                return None;
-            }
-            for index in 0..count {
-                // SAFETY: the array has so many entries.
-                let rank = unsafe { (*peers.add(index)).rank };
-                *machines.get_mut(rank as usize)? = machine as u32;
-            }
-            // SAFETY: ours, not used after.
-            unsafe { libc::free(peers.cast()) };
-        }
-        machines.iter().all(|machine| *machine != u32::MAX).then_some(machines)
     }
 }
 
@@ -208,13 +178,8 @@ impl Wireup for Pmix {
     }
 
     fn hosts(&self) -> Option<Vec<u32>> {
-        let placement = self.placement.get()?;
-        let told = || {
-            // What one machine says of itself and what is said of all must agree.
-            let all = Placement::from_machines(&self.machines()?, self.me.rank);
-            all.hosts.filter(|_| all.local == placement.local)
-        };
-        placement.hosts.clone().or_else(told).or_else(|| rendezvous::hosts(self))
+        // Asking PMIx itself, node by node, does not come to an end with every server.
+        self.placement.get()?.hosts.clone()
     }
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {

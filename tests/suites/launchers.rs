@@ -1,0 +1,279 @@
+//! Programs under other launchers than ours: Open MPI's `mpirun`, Hydra's `mpiexec`, Slurm's `srun`, as far as they are
+//! installed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use harness::compile::Build;
+use harness::launchers::{self, Launcher};
+use harness::program::{self, Program};
+use harness::run::{Job, Outcome};
+use harness::slurm::Cluster;
+use harness::{system, tree};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+type Verdict = Result<(), String>;
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    arguments.test_threads.get_or_insert(2);
+    if arguments.list {
+        return ExitCode::SUCCESS;
+    }
+    let mut trials = Vec::new();
+    let cluster = Cluster::start().unwrap_or_else(|error| {
+        // Installed, and yet not to be had: that is no reason to skip.
+        let reason = error.clone();
+        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
+        Err(reason)
+    });
+    let srun =
+        |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| launchers::srun(cluster, protocol));
+    for (name, launcher) in [
+        ("mpirun", launchers::open_mpi()),
+        ("mpiexec.hydra", launchers::hydra()),
+        ("mpiexec.hydra -pmi-port", launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]))),
+        ("srun --mpi=pmi2", srun("PMI-2")),
+        ("srun --mpi=pmix", srun("PMIx")),
+    ] {
+        match launcher {
+            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
+            Err(reason) => println!("not tested: {name}: {reason}"),
+        }
+    }
+    let code = libtest_mimic::run(&arguments, trials).exit_code();
+    drop(cluster);
+    code
+}
+
+fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
+    let mut add = |what: &str, test: fn(&Launcher) -> Verdict| {
+        let launcher = launcher.clone();
+        trials.push(Trial::test(format!("{name}: {what}"), move || test(&launcher).map_err(Failed::from)));
+    };
+    add("every PE takes part", every_pe_takes_part);
+    add("what is in charge is said", what_is_in_charge_is_said);
+    add("the choice can be overridden", the_choice_can_be_overridden);
+    add("two jobs at once", two_jobs_at_once);
+    add("a static executable", a_static_executable);
+    add("endings", endings);
+    add("nothing is left", nothing_is_left);
+    add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
+    add("oshrun below it", oshrun_below_it);
+    if name != "mpiexec.hydra -pmi-port" {
+        match launcher.on_two_hosts(2) {
+            Ok(_) => add("two hosts", two_hosts),
+            Err(reason) => println!("not tested: {name}: two hosts: {reason}"),
+        }
+    }
+    if launcher.protocol == "PMIx" {
+        add("without libpmix", without_libpmix);
+    }
+    // Whatever is in memory is the same everywhere: all of the suite once, a part of it elsewhere.
+    for program in
+        program::conformance().into_iter().filter(|program| program.runs_alike() && program.missing().is_empty())
+    {
+        let few = ["9.06-rma/contiguous", "9.07-amo/concurrent", "9.10-collective/barrier", "9.04-team/cycles"];
+        if name == "mpiexec.hydra" || few.contains(&program.name.as_str()) {
+            let launcher = launcher.clone();
+            let title = format!("{name}: {}", program.name);
+            trials.push(Trial::test(title, move || conformance(&launcher, &program).map_err(Failed::from)));
+        }
+    }
+}
+
+fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
+    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
+}
+
+fn ends_with(outcome: Outcome, code: i32) -> Result<Outcome, String> {
+    ensure(outcome.code() == code, &outcome, &format!("expected exit status {code}"))?;
+    Ok(outcome)
+}
+
+fn says(outcome: &Outcome, text: &str) -> Verdict {
+    let said = outcome.stdout.contains(text) || outcome.stderr.contains(text);
+    ensure(said, outcome, &format!("the output lacks {text:?}"))
+}
+
+fn hello() -> PathBuf {
+    Build::source("hello", &tree::workspace().join("examples/hello/hello.c")).build()
+}
+
+fn every_pe_takes_part(launcher: &Launcher) -> Verdict {
+    for pes in [1, 2, 3, 8] {
+        let outcome = ends_with(launcher.job(pes).arg(hello()).run(), 0)?;
+        says(&outcome, &format!("OK, all {pes} PEs signed"))?;
+        for pe in 0..pes {
+            says(&outcome, &format!("hello from PE {pe} of {pes} "))?;
+        }
+        ensure(outcome.stdout.matches("OK, all").count() == 1, &outcome, "one job")?;
+    }
+    Ok(())
+}
+
+fn what_is_in_charge_is_said(launcher: &Launcher) -> Verdict {
+    for variable in ["SHMEM_INFO", "SHMEM_DEBUG"] {
+        let outcome = ends_with(launcher.job(3).arg(hello()).env(variable, "1").run(), 0)?;
+        let line = outcome
+            .stdout
+            .lines()
+            .chain(outcome.stderr.lines())
+            .find(|line| line.to_lowercase().contains("started by"));
+        let line = line.ok_or(format!("{variable}: no line says it\n{}", outcome.describe()))?;
+        let host = Job::new("hostname").run().stdout;
+        for part in [launcher.protocol, "PE 0 of 3", "PEs 0 to 2 on host", host.trim()] {
+            ensure(line.contains(part), &outcome, &format!("{line:?} lacks {part:?}"))?;
+        }
+    }
+    Ok(())
+}
+
+fn the_choice_can_be_overridden(launcher: &Launcher) -> Verdict {
+    let run = |value: &str| launcher.job(2).arg(hello()).env("SHMEM_BOOTSTRAP", value).run();
+    let outcome = ends_with(run("none"), 0)?;
+    ensure(outcome.stdout.matches("OK, all 1 PEs").count() == 2, &outcome, "each is a job of its own")?;
+    let (same, other) = match launcher.protocol {
+        "PMIx" => ("pmix", None),
+        "PMI-2" => ("pmi2", Some("pmi1")),
+        _ => ("pmi1", Some("pmi2").filter(|_| launcher.name == "mpiexec.hydra")),
+    };
+    says(&ends_with(run(same), 0)?, "OK, all 2 PEs")?;
+    // Hydra and Slurm answer to both versions, on a descriptor.
+    if let Some(other) = other {
+        let outcome = run(other);
+        if !outcome.stderr.contains("the launcher has not set PMI_FD") {
+            says(&ends_with(outcome, 0)?, "OK, all 2 PEs")?;
+        }
+    }
+    for (value, message) in [
+        ("oshrun", "SHMEM_BOOTSTRAP=oshrun: the launcher has not set PELLUCID_JOB_FD"),
+        ("mpi", "SHMEM_BOOTSTRAP=\"mpi\": expected auto, oshrun, pmix, pmi2, pmi1 or none"),
+    ] {
+        let outcome = run(value);
+        ensure(outcome.code() > 0, &outcome, "expected a failure")?;
+        says(&outcome, message)?;
+    }
+    Ok(())
+}
+
+fn two_jobs_at_once(launcher: &Launcher) -> Verdict {
+    let outcomes: Vec<Outcome> = std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..2).map(|_| scope.spawn(|| launcher.job(3).arg(hello()).run())).collect();
+        jobs.into_iter().map(|job| job.join().expect("a thread that runs a job")).collect()
+    });
+    outcomes.into_iter().try_for_each(|outcome| says(&ends_with(outcome, 0)?, "OK, all 3 PEs signed"))
+}
+
+/// Both on this machine, each with memory of its own.
+fn two_hosts(launcher: &Launcher) -> Verdict {
+    let launcher = launcher.on_two_hosts(2)?;
+    let outcome = ends_with(launcher.job(4).arg(hello()).env("SHMEM_DEBUG", "1").run(), 0)?;
+    says(&outcome, "OK, all 4 PEs signed")?;
+    says(&outcome, "PE 0 of 4, PEs 0 to 1 on host")?;
+    says(&outcome, "PE 2 of 4, PEs 2 to 3 on host")?;
+    let ending = Build::program("endings/ending.c").build();
+    let outcome = launcher.job(4).arg(&ending).args(["global-exit", "1", "wait"]).limit(30).run();
+    ensure(outcome.code() == if launcher.protocol == "PMI-2" { 137 } else { 9 }, &outcome, "shmem_global_exit(9)")
+}
+
+/// PMI needs no library; PMIx does, and a static executable cannot load one.
+fn a_static_executable(launcher: &Launcher) -> Verdict {
+    let source = tree::workspace().join("examples/hello/hello.c");
+    let binary = Build::source("hello-static", &source).options(["-static"]).try_build()?;
+    let outcome = launcher.job(2).arg(binary).run();
+    if launcher.protocol == "PMIx" {
+        ensure(outcome.code() > 0, &outcome, "expected a failure")?;
+        return says(&outcome, "this program is linked statically and cannot load libraries");
+    }
+    says(&ends_with(outcome, 0)?, "OK, all 2 PEs signed")
+}
+
+/// Each end of one PE ends the job, with the PE's status where the launcher passes that on.
+fn endings(launcher: &Launcher) -> Verdict {
+    let ending = Build::program("endings/ending.c").build();
+    // Where Slurm ends a job for PMI-2, it kills the other PEs, and their status is the highest.
+    let killed = (launcher.protocol == "PMI-2").then_some(137);
+    for (how, others, status) in [
+        ("global-exit", "compute", killed.unwrap_or(9)),
+        ("thread", "wait", killed.unwrap_or(5)),
+        ("return", "barrier", killed.unwrap_or(4)),
+        ("exit", "sleep", killed.unwrap_or(6)),
+        ("return-0", "finalize", 0),
+    ] {
+        let outcome = launcher.job(3).arg(&ending).args([how, "1", others]).limit(30).run();
+        ends_with(outcome, status).map_err(|message| format!("{how}, {others}: {message}"))?;
+    }
+    let outcome = launcher.job(2).arg(Build::program("endings/handlers.c").build()).limit(30).run();
+    ensure(outcome.code() == killed.unwrap_or(3), &outcome, "shmem_global_exit(3)")?;
+    says(&outcome, "handler ran")?;
+    // A fault is said, and ends the job.
+    let outcome = launcher.job(2).arg(hello()).env("SHMEM_SYMMETRIC_SIZE", "nonsense").run();
+    ensure(outcome.code() > 0, &outcome, "expected a failure")?;
+    says(&outcome, "SHMEM_SYMMETRIC_SIZE")?;
+    // A PE that is killed is the launcher's to notice; Slurm's PMI-2 leaves that to an option.
+    let job = if killed.is_some() { launcher.clone().with(&["--kill-on-bad-exit"]) } else { launcher.clone() }.job(3);
+    let outcome = job.arg(&ending).args(["kill", "1", "barrier"]).limit(30).run();
+    ensure(outcome.code() > 0, &outcome, "a PE was killed")
+}
+
+fn nothing_is_left(launcher: &Launcher) -> Verdict {
+    let ending = Build::program("endings/ending.c").named("ending-left").build();
+    let before = system::shared_names();
+    for how in ["global-exit", "return-0"] {
+        launcher
+            .job(3)
+            .arg(&ending)
+            .args([how, "0", if how == "return-0" { "finalize" } else { "sleep" }])
+            .limit(30)
+            .run();
+    }
+    let left = system::wait_for_no_process(&ending, std::time::Duration::from_secs(10));
+    if !left.is_empty() {
+        return Err(format!("processes are left: {left:?}"));
+    }
+    let ours: Vec<String> =
+        system::shared_names().difference(&before).filter(|name| name.contains("pellucid")).cloned().collect();
+    if ours.is_empty() { Ok(()) } else { Err(format!("names are left in /dev/shm: {ours:?}")) }
+}
+
+/// It inherits all variables. Only its own launcher, or none, makes it a job.
+fn a_program_that_a_pe_starts_is_no_pe(launcher: &Launcher) -> Verdict {
+    let starts = Build::program("launchers/starts.c").build();
+    let hello = hello().display().to_string();
+    let outcome = ends_with(launcher.job(2).arg(&starts).arg(&hello).run(), 0)?;
+    says(&outcome, "the program ended with 1")?;
+    says(&outcome, "SHMEM_BOOTSTRAP=none")?;
+    let outcome = ends_with(launcher.job(2).arg(&starts).arg(format!("SHMEM_BOOTSTRAP=none {hello}")).run(), 0)?;
+    says(&outcome, "OK, all 1 PEs signed")?;
+    says(&outcome, "the program ended with 0")?;
+    let below = format!("{} -n 3 {hello}", tree::tool("oshrun").display());
+    let outcome = ends_with(launcher.job(2).arg(&starts).arg(below).run(), 0)?;
+    says(&outcome, "OK, all 3 PEs signed")
+}
+
+fn oshrun_below_it(launcher: &Launcher) -> Verdict {
+    let below = |program: &Path| launcher.job(1).arg(tree::tool("oshrun")).args(["-n", "3"]).arg(program);
+    says(&ends_with(below(&hello()).run(), 0)?, "OK, all 3 PEs signed")?;
+    // What an oshrun PE starts is neither a PE of that job nor of the outer one.
+    let starts = Build::program("launchers/starts.c").build();
+    let outcome = ends_with(below(&starts).arg(hello().display().to_string()).run(), 0)?;
+    says(&outcome, "OK, all 1 PEs signed")
+}
+
+fn without_libpmix(launcher: &Launcher) -> Verdict {
+    let outcome = launcher.job(2).arg(hello()).env("SHMEM_PMIX_LIBRARY", "/nowhere/libpmix.so.2").limit(30).run();
+    ensure(outcome.code() > 0, &outcome, "expected a failure")?;
+    for part in ["/nowhere/libpmix.so.2: cannot open", "Debian: libpmix2", "SHMEM_PMIX_LIBRARY"] {
+        says(&outcome, part)?;
+    }
+    Ok(())
+}
+
+fn conformance(launcher: &Launcher, program: &Program) -> Verdict {
+    let binary = program.build()?;
+    let pes = program.pes_near(2);
+    let outcome = program.job_of(launcher.job(pes), &binary).run();
+    program.judge(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
+}
