@@ -217,6 +217,14 @@ pub fn find(name: &str) -> Option<u16> {
     OPS.iter().position(|op| op.name == name).and_then(|at| u16::try_from(at).ok())
 }
 
+/// As [`find`], for many names: by a table that is made at the first call.
+#[cfg(feature = "report")]
+pub(crate) fn lookup(name: &str) -> Option<u16> {
+    static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
+    let ids = IDS.get_or_init(|| (0..).zip(OPS.iter()).map(|(id, op)| (op.name, id)).collect());
+    ids.get(name).copied()
+}
+
 /// Hash of names and classes in order: tells whether two programs were built with the same operation table.
 pub const TABLE_HASH: u64 = {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;

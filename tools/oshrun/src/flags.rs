@@ -157,8 +157,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Counters,
         names: &["--counters"],
         value: Value::Required("NAME,..."),
-        help: "count page-faults, context-switches, cycles, instructions ... around library calls and\n\
-               regions (docs/counters.md; sets SHMEM_COUNTERS, and --profile where not given)",
+        help: "count page-faults, context-switches, cycles ... around library calls and regions\n\
+               (docs/counters.md; sets SHMEM_COUNTERS, and --profile where not given)",
     },
     Flag {
         id: Id::Trace,

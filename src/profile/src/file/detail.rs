@@ -183,7 +183,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 if usize::from(team) >= teams {
                     return Err(c.corrupt(format!("a synchronisation of team {team} of {teams}")));
                 }
-                let op = op::find(&c.text("a synchronisation's routine")?).unwrap_or(u16::MAX);
+                let op = op::lookup(&c.text("a synchronisation's routine")?).unwrap_or(u16::MAX);
                 let mut next = || c.u64("a synchronisation");
                 let (address, number, arrived_ns, left_ns) = (next()?, next()?, next()?, next()?);
                 Ok(Sync { team, region, op, address, number, arrived_ns, left_ns })

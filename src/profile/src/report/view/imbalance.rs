@@ -171,7 +171,7 @@ fn waits(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut sums: BTreeMap<(&str, Place<'_>, &str), Sum> = BTreeMap::new();
     for pe in &profile.pes {
         for site in &pe.detail.sites {
-            let class = op::find(&site.routine).and_then(op::get).map(|row| row.class);
+            let class = op::lookup(&site.routine).and_then(op::get).map(|row| row.class);
             if matches!(class, Some(Class::Wait | Class::Lock)) {
                 let key = (site.routine.as_str(), in_file(pe, site.address), region_name(pe, site.region));
                 let (sum, ns) = (sums.entry(key).or_default(), with_time(pe, site).total_ns.unwrap_or(0));

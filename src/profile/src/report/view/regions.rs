@@ -69,7 +69,7 @@ pub(super) fn grids(profile: &Profile, options: &Options) -> Vec<Grid> {
             sum.bytes += site.bytes;
             let ns = with_time(pe, site).total_ns.unwrap_or(0);
             sum.library += ns;
-            if op::find(&site.routine).and_then(op::get).is_some_and(|row| Class::waits(row.class)) {
+            if op::lookup(&site.routine).and_then(op::get).is_some_and(|row| Class::waits(row.class)) {
                 sum.waiting += ns;
             }
         }
