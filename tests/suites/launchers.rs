@@ -114,7 +114,7 @@ fn every_pe_takes_part(launcher: &Launcher) -> Verdict {
 }
 
 fn what_is_in_charge_is_said(launcher: &Launcher) -> Verdict {
-    for variable in ["SHMEM_INFO", "SHMEM_DEBUG"] {
+    for variable in ["SHMEM_INFO"] {
         let outcome = ends_with(launcher.job(3).arg(hello()).env(variable, "1").run(), 0)?;
         let line = outcome
             .stdout

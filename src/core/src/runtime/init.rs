@@ -125,7 +125,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
         let network = network::join(wireup, &map)?;
-        if pe == 0 && (check || env::is_set("INFO")) {
+        if pe == 0 && env::is_set("INFO") {
             eprint!("pellucid: {}", network.about());
         }
         map.far = Some(network.far);
