@@ -55,7 +55,9 @@ impl Library {
     /// Opens the first of these files that can be opened; its names stay its own. A name without a slash is looked for as the
     /// loader does. Error: each name with the reason.
     pub fn open_first<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<(Self, &'a str), String> {
-        if !is_linked() {
+        // A static executable has no interpreter; its own loader functions, where the linker took them in, crash.
+        // SAFETY: asks for a value.
+        if !is_linked() || unsafe { libc::getauxval(libc::AT_BASE) } == 0 {
             return Err("this program is linked statically and cannot load libraries".into());
         }
         let mut reasons = Vec::new();

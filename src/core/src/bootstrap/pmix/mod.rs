@@ -14,6 +14,7 @@ use std::ffi::CString;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 /// The library's name, for those whose loader knows where it is.
 const LIBRARY: &str = "libpmix.so.2";
@@ -25,6 +26,10 @@ const PREFIXES: [&str; 2] = ["PMIX_PREFIX", "OPAL_PREFIX"];
 
 /// Seconds that a server may take for what a process has published: all have before it is asked for.
 const PATIENCE: u32 = 60;
+
+/// How often a card that is not found is asked for again, and after how long.
+const RETRIES: u32 = 50;
+const RETRY: Duration = Duration::from_millis(20);
 
 /// A process of a PMIx job.
 pub struct Pmix {
@@ -59,8 +64,15 @@ impl Pmix {
             return Err(wrong(format!("PE {} in a job of {} PEs", this.me.rank, this.npes)));
         }
         let (pe, npes) = (this.me.rank, this.npes);
-        let mapping = this.text("pmix.anlmap").ok().and_then(|text| Placement::from_mapping(&text, pe, npes));
-        let peers = || this.text("pmix.lpeers").ok().and_then(|text| Placement::from_peers(&text, pe, npes));
+        let mapping = this
+            .text("pmix.anlmap", &Info::known_here())
+            .ok()
+            .and_then(|text| Placement::from_mapping(&text, pe, npes));
+        // Every server knows this, but not every client has it at hand.
+        let peers = this
+            .text("pmix.lpeers", &Info::known_here())
+            .or_else(|_| this.text("pmix.lpeers", &Info::within(PATIENCE)));
+        let peers = || peers.ok().and_then(|text| Placement::from_peers(&text, pe, npes));
         if let Some(placement) = mapping.or_else(peers) {
             this.placement = placement.into();
         }
@@ -86,13 +98,13 @@ impl Pmix {
     }
 
     /// What is known of a process under a key, as `take` reads it; `None` of it: another kind of value.
-    fn value<T>(&self, rank: u32, key: &str, take: impl Fn(u16, &Data) -> Option<T>) -> Result<T, Fault> {
+    fn value<T>(&self, rank: u32, key: &str, how: &Info, take: impl Fn(u16, &Data) -> Option<T>) -> Result<T, Fault> {
         let name = CString::new(key).map_err(|_| wrong(format!("{key:?} is no key")))?;
         let from = Process { rank, ..self.me };
         let mut value: *mut Value = null_mut();
-        let how = if rank == abi::ANY_RANK { Info::known_here() } else { Info::within(PATIENCE) };
         // SAFETY: a process, a C string, one piece of information, and a place for the result.
-        let result = unsafe { (self.functions.get)(&raw const from, name.as_ptr(), &raw const how, 1, &raw mut value) };
+        let result =
+            unsafe { (self.functions.get)(&raw const from, name.as_ptr(), &raw const *how, 1, &raw mut value) };
         self.check(&format!("PMIx_Get of {key}"), result)?;
         if value.is_null() {
             return Err(wrong(format!("PMIx_Get of {key} gives nothing")));
@@ -112,7 +124,7 @@ impl Pmix {
     }
 
     fn number(&self, key: &str) -> Result<u32, Fault> {
-        self.value(abi::ANY_RANK, key, |kind, data| match kind {
+        self.value(abi::ANY_RANK, key, &Info::known_here(), |kind, data| match kind {
             // SAFETY: the kind says so.
             kind::UINT32 | kind::INT => Some(unsafe { data.number }),
             // SAFETY: the kind says so.
@@ -121,9 +133,11 @@ impl Pmix {
         })
     }
 
-    fn text(&self, key: &str) -> Result<String, Fault> {
-        // SAFETY: the kind says that it is a C string.
-        self.value(abi::ANY_RANK, key, |kind, data| (kind == kind::STRING).then(|| unsafe { abi::text(data.string) }))
+    fn text(&self, key: &str, how: &Info) -> Result<String, Fault> {
+        self.value(abi::ANY_RANK, key, how, |kind, data| {
+            // SAFETY: the kind says that it is a C string.
+            (kind == kind::STRING).then(|| unsafe { abi::text(data.string) })
+        })
     }
 }
 
@@ -203,17 +217,27 @@ impl Wireup for Pmix {
     }
 
     fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        self.value(pe, &format!("pellucid.{key}"), |kind, data| {
-            (kind == kind::BYTES).then(|| {
-                // SAFETY: the kind says that it is so many bytes.
-                let Bytes { start, len } = unsafe { data.bytes };
-                if start.is_null() || len == 0 {
-                    return Vec::new();
-                }
-                // SAFETY: as above.
-                unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.to_vec()
+        let ask = || {
+            self.value(pe, &format!("pellucid.{key}"), &Info::within(PATIENCE), |kind, data| {
+                (kind == kind::BYTES).then(|| {
+                    // SAFETY: the kind says that it is so many bytes.
+                    let Bytes { start, len } = unsafe { data.bytes };
+                    if start.is_null() || len == 0 {
+                        return Vec::new();
+                    }
+                    // SAFETY: as above.
+                    unsafe { std::slice::from_raw_parts(start.cast::<u8>(), len) }.to_vec()
+                })
             })
-        })
+        };
+        // A server on another host may answer from what it had before the fence.
+        for _ in 0..RETRIES {
+            match ask() {
+                Ok(card) => return Ok(card),
+                Err(_) => std::thread::sleep(RETRY),
+            }
+        }
+        ask()
     }
 
     fn abort(&self, status: i32, message: &str) {
