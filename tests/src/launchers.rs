@@ -41,7 +41,7 @@ impl Launcher {
             "mpiexec.hydra" => launcher.with(&["-launcher", "fork", "-hosts", "one,two", "-ppn", &each]),
             "mpirun" => {
                 let agent = agent().map_err(|error| format!("the agent: {error}"))?;
-                let hosts = format!("192.0.2.1:{each},192.0.2.2:{each}");
+                let hosts = format!("10.255.0.1:{each},10.255.0.2:{each}");
                 launcher.with(&["--mca", "plm_rsh_agent", &agent.display().to_string(), "-host", &hosts])
             }
             _ => launcher.with(&["-N", "2", &format!("--ntasks-per-node={each}")]),
