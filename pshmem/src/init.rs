@@ -117,6 +117,9 @@ fn profile(start: &Start) -> bool {
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             recorder::set_level(start.profile_level);
             prepare(start, segment);
+            recorder::wire_source(|publish| {
+                runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
+            });
             recorder::mark(Mark::Initialized);
             true
         }

@@ -10,6 +10,7 @@ mod thread;
 
 pub use exit::{fail, finalize, global_exit, left};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
+pub use network::network_counters;
 pub use thread::{Level, query_thread};
 
 use crate::bootstrap::job::Job;

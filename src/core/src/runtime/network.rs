@@ -1,7 +1,7 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::map;
+use super::{NETWORK, map};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::Launch;
 use crate::bootstrap::identity::Identity;
@@ -104,6 +104,12 @@ impl Network {
     pub(super) fn about(&self) -> String {
         format!("network between {} hosts:\n{}", self.hosts.len(), self.far.describe())
     }
+}
+
+/// What the network has done so far: names and numbers. Nothing in a job without one.
+pub fn network_counters() -> Vec<(&'static str, u64)> {
+    let Some(network) = NETWORK.get() else { return Vec::new() };
+    network.far.wire().rows().into_iter().map(|(name, _, value)| (name, value)).collect()
 }
 
 /// Has everyone who waits move the network on.
