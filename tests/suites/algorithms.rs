@@ -9,12 +9,15 @@ use harness::run::Job;
 use libtest_mimic::{Arguments, Trial};
 use pellucid_core::team::algorithm::{Row, TABLE};
 
+/// How the names of collectives between hosts begin.
+const BETWEEN_HOSTS: &str = "hosts-";
+
 /// Programs that use a collective.
 ///
 /// # Panics
 /// Panics for a collective that has none here: a new one needs its row.
 fn programs(collective: &str) -> &'static [&'static str] {
-    match collective {
+    match collective.strip_prefix(BETWEEN_HOSTS).unwrap_or(collective) {
         "barrier" => &["barrier", "back-to-back", "active-sets"],
         "broadcast" => &["broadcast", "large", "back-to-back"],
         "reduce" => &["reduce-arithmetic", "reduce-order", "reduce-bitwise", "large", "back-to-back"],
@@ -27,6 +30,8 @@ fn programs(collective: &str) -> &'static [&'static str] {
 
 /// An odd number, and one larger than the cores and the small-team limits.
 const PES: &[usize] = &[3, 9];
+/// Of jobs over the network, where each message has its price.
+const BETWEEN: usize = 3;
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -49,6 +54,11 @@ fn main() -> ExitCode {
 fn forced(row: &Row, program: &Program) -> Result<(), String> {
     let binary = program.build()?;
     let force = format!("SHMEM_COLLECTIVES={}:{}", row.collective, row.name);
+    if row.collective.starts_with(BETWEEN_HOSTS) {
+        // Every PE counts as a host.
+        let job = program.job(&binary, BETWEEN, &["-x", &force]);
+        return program.judge(&job.env("SHMEM_TRANSPORT", "ofi").env("TEST_HOST_PES", "1").run());
+    }
     for &pes in PES {
         program.judge(&program.job(&binary, pes, &["-x", &force]).run())?;
     }

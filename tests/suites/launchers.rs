@@ -169,12 +169,15 @@ fn two_jobs_at_once(launcher: &Launcher) -> Verdict {
 /// Both on this machine, each with memory of its own.
 fn two_hosts(launcher: &Launcher) -> Verdict {
     let launcher = launcher.on_two_hosts(2)?;
-    let outcome = ends_with(launcher.job(4).arg(hello()).env("SHMEM_DEBUG", "1").run(), 0)?;
+    let outcome = ends_with(launcher.job(4).arg(hello()).env("SHMEM_INFO", "1").run(), 0)?;
     says(&outcome, "OK, all 4 PEs signed")?;
     says(&outcome, "PE 0 of 4, PEs 0 to 1 on host")?;
-    says(&outcome, "PE 2 of 4, PEs 2 to 3 on host")?;
+    says(&outcome, "network between 2 hosts")?;
     let ending = Build::program("endings/ending.c").build();
-    let outcome = launcher.job(4).arg(&ending).args(["global-exit", "1", "wait"]).limit(30).run();
+    let end = || launcher.job(4).arg(&ending).args(["global-exit", "1", "wait"]).limit(30).run();
+    // Open MPI's own daemon crashes at its start now and then, where two of them are on one machine.
+    let started = |outcome: &Outcome| !outcome.stderr.contains("unable to reliably start one or more daemons");
+    let outcome = (0..4).map(|_| end()).find(started).unwrap_or_else(end);
     ensure(outcome.code() == if launcher.protocol == "PMI-2" { 137 } else { 9 }, &outcome, "shmem_global_exit(9)")
 }
 

@@ -76,7 +76,12 @@ static STATUS: AtomicI32 = AtomicI32::new(0);
 pub fn left() {
     let Some(wireup) = WIREUP.get() else { return };
     let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));
-    match WORD.swap(Word::Nothing as u8, Ordering::AcqRel) {
+    let word = WORD.swap(Word::Nothing as u8, Ordering::AcqRel);
+    if word == Word::Bad as u8 || word == Word::GlobalExit as u8 {
+        // A launcher that is told to end the job may not look any more at what PEs have written before.
+        std::thread::sleep(LAST_WORDS);
+    }
+    match word {
         word if word == Word::Good as u8 => wireup.finish(),
         word if word == Word::Bad as u8 => {
             wireup.abort(status, &format!("PE {pe} ended with status {status} without shmem_finalize"));
@@ -90,6 +95,8 @@ fn global_exit_of(pe: u32, status: i32) -> String {
     format!("PE {pe} called shmem_global_exit({status})")
 }
 
+/// Time for a launcher to take in what a PE has written, before it hears of the end of the job.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Exit handlers may take this long before another's launcher is asked to end the job without them; ours asks for no leave.
 const HANDLERS: Duration = Duration::from_secs(3);
 
