@@ -40,6 +40,9 @@ impl Hosts {
             ip(&format!("-n {host} link set {link} up"))?;
             ip(&format!("-n {host} link set lo up"))?;
         }
+        for (host, link) in [(a, &cable), (b, &other)] {
+            wait_for(host, link)?;
+        }
         Ok(hosts)
     }
 
@@ -67,6 +70,18 @@ impl Drop for Hosts {
             let _ = ip(&format!("netns del {name}"));
         }
     }
+}
+
+/// A new link takes a moment until the kernel calls it usable.
+fn wait_for(host: &str, link: &str) -> Result<(), String> {
+    for _ in 0..100 {
+        let shown = job::run(Command::new("ip").args(["-n", host, "link", "show", link]), LIMIT)?;
+        if shown.stdout.contains("state UP") {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Err(format!("{link} of {host} does not come up"))
 }
 
 fn ip(line: &str) -> Result<(), String> {
