@@ -42,7 +42,9 @@ impl Launcher {
             "mpirun" => {
                 let agent = agent().map_err(|error| format!("the agent: {error}"))?;
                 let hosts = format!("10.255.0.1:{each},10.255.0.2:{each}");
-                launcher.with(&["--mca", "plm_rsh_agent", &agent.display().to_string(), "-host", &hosts])
+                // Its two daemons would write one topology file, and crash over it.
+                let own = ["--mca", "rtc", "^hwloc"];
+                launcher.with(&own).with(&["--mca", "plm_rsh_agent", &agent.display().to_string(), "-host", &hosts])
             }
             _ => launcher.with(&["-N", "2", &format!("--ntasks-per-node={each}")]),
         })
