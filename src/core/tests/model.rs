@@ -87,7 +87,7 @@ impl World {
     }
 
     fn read(&self, pe: i32) -> u64 {
-        // The checker fails where a write may happen at the same time.
+        // SAFETY: the object lives; the checker fails where a write may happen at the same time.
         self.objects[pe as usize].with(|value| unsafe { *value })
     }
 }
@@ -101,6 +101,7 @@ struct Seat {
 
 impl Seat {
     fn write(&self, value: u64) {
+        // SAFETY: the object lives; the checker fails where another access may happen at the same time.
         self.world.objects[self.me as usize].with_mut(|object| unsafe { *object = value });
     }
 
@@ -331,6 +332,7 @@ fn locks(start: u64, weak: bool, contenders: usize) {
                     } else {
                         wait(lock.draw());
                     }
+                    // SAFETY: as in `Seat::write`: that the lock excludes the others is what is checked.
                     shared.1.with_mut(|value| unsafe { *value += 1 });
                     lock.release().expect("this thread has the lock");
                     1
@@ -342,6 +344,7 @@ fn locks(start: u64, weak: bool, contenders: usize) {
         let Some(taken) = taken else { return };
         let taken: u64 = taken.iter().sum();
         assert!(taken + 1 >= contenders as u64);
+        // SAFETY: all threads have been joined.
         assert_eq!(shared.1.with(|value| unsafe { *value }), taken);
         assert!(Ticket(&shared.0).take(), "the lock is free in the end");
     });

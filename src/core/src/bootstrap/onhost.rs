@@ -36,6 +36,10 @@ impl Wireup for OnHost {
         self.pe..self.pe + 1
     }
 
+    fn is_one_host(&self) -> bool {
+        true
+    }
+
     fn hosts(&self) -> Option<Vec<u32>> {
         Some((0..self.job.npes()).collect())
     }

@@ -20,6 +20,11 @@ pub trait Wireup: Send + Sync {
     /// PEs of this host, this one among them, as far as they are numbered consecutively.
     fn local(&self) -> Range<u32>;
 
+    /// Whether all PEs of the job are known to be on this host.
+    fn is_one_host(&self) -> bool {
+        false
+    }
+
     /// First PEs of all hosts in ascending order, where the launcher says so without asking every PE. Hosts as in
     /// [`Self::local`].
     fn hosts(&self) -> Option<Vec<u32>> {

@@ -12,6 +12,7 @@ use crate::os::process;
 use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
 use crate::team::{self, Config, Team, World};
+use crate::transport::ofi::Atomics;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -102,7 +103,8 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     if launch.pe == 0 {
         report::at_start(&launch.how);
     }
-    let wireup = network::wireup(&launch)?;
+    let only_network = env::network_only()?;
+    let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
     let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
     let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
@@ -120,19 +122,20 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let _ = PROCESS.set(process);
     let job = &process.job;
     // Who is reached through memory.
-    let near = if wireup.is_some() && env::network_only()? { pe..pe + 1 } else { job.pes() };
+    let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
-        let network = network::join(wireup, &map)?;
+        let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
+        let network;
+        (network, hosts) = network::join(wireup, &map, only_network, atomics)?;
         if pe == 0 && env::is_set("INFO") {
-            eprint!("pellucid: {}", network.about());
+            eprint!("pellucid: {}", network.about(hosts.len()));
         }
         map.far = Some(network.far);
-        if env::atomics_by_nic()? {
+        if atomics == Atomics::Nic {
             map.atomic_pes = 0;
         }
-        hosts = network.hosts.clone();
         let _ = NETWORK.set(network);
         network::assist_waiters();
     }

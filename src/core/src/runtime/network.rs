@@ -17,32 +17,34 @@ use std::sync::Arc;
 pub(super) struct Network {
     /// How its PEs are reached.
     pub far: &'static Fabric,
-    /// First PEs of all hosts.
-    pub hosts: Vec<u32>,
     /// How they were found.
     wireup: Arc<dyn Wireup>,
 }
 
-const ON_HOST: &str = "one host";
 const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
 
-/// How this PE finds the others, where not all of them are reached through memory. With `SHMEM_TRANSPORT=ofi` none is, and
-/// each PE counts as a host.
-pub(super) fn wireup(launch: &Launch) -> Result<Option<Arc<dyn Wireup>>, Fault> {
+/// How this PE finds the others, where not all of them are reached through memory. With `only` the network none is, and each
+/// PE counts as a host.
+pub(super) fn wireup(launch: &Launch, only: bool) -> Result<Option<Arc<dyn Wireup>>, Fault> {
     let job = &launch.job;
     if job.npes() == 1 {
         return Ok(None);
     }
     match &launch.wireup {
-        Some(wireup) if job.pes().len() < job.npes() as usize || env::network_only()? => Ok(Some(wireup.clone())),
-        None if env::network_only()? => Ok(Some(Arc::new(OnHost::new(job, launch.pe)?))),
+        Some(wireup) if job.pes().len() < job.npes() as usize || only => Ok(Some(wireup.clone())),
+        None if only => Ok(Some(Arc::new(OnHost::new(job, launch.pe)?))),
         _ => Ok(None),
     }
 }
 
-/// Opens the network and meets the PEs of all hosts. Collective over the job.
-pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault> {
+/// Opens the network and meets the PEs of all hosts; gives their first PEs, too. Collective over the job.
+pub(super) fn join(
+    wireup: Arc<dyn Wireup>,
+    mine: &Map,
+    only: bool,
+    atomics: Atomics,
+) -> Result<(Network, Vec<u32>), Fault> {
     let (pe, npes) = (wireup.pe(), wireup.npes());
     let identity = Identity {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -51,15 +53,14 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
         host: process::host_name(),
     };
     let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
-    // With the launcher's cards in the job file, all PEs are on this host.
-    let on_host = wireup.name() == ON_HOST;
+    let on_host = wireup.is_one_host();
     let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
     let loopback = on_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
     let settings = Settings {
         provider: value("OFI_PROVIDER"),
         interface: value("OFI_INTERFACE").or_else(|| loopback.then(|| "lo".into())),
         library: value("OFI_LIBRARY"),
-        atomics: if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu },
+        atomics,
         loopback: on_host,
         crowded: mine.crowded,
         ..Settings::default()
@@ -81,9 +82,9 @@ pub(super) fn join(wireup: Arc<dyn Wireup>, mine: &Map) -> Result<Network, Fault
     let next = (pe + 1) % npes;
     let theirs = Identity::decode(&wireup.card(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
     identity.agree(pe, &theirs, next)?;
-    let hosts = if env::network_only()? { Some((0..npes).collect()) } else { wireup.hosts() };
+    let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
     let hosts = hosts.map_or_else(|| spread::hosts(mine, fabric), Ok)?;
-    Ok(Network { far: fabric, hosts, wireup })
+    Ok((Network { far: fabric, wireup }, hosts))
 }
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
@@ -101,8 +102,8 @@ impl Network {
     }
 
     /// What was chosen and why, for people.
-    pub(super) fn about(&self) -> String {
-        format!("network between {} hosts:\n{}", self.hosts.len(), self.far.describe())
+    pub(super) fn about(&self, hosts: usize) -> String {
+        format!("network between {hosts} hosts:\n{}", self.far.describe())
     }
 }
 

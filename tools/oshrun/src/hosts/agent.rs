@@ -4,6 +4,7 @@ use super::list::Placement;
 use crate::options::Options;
 use crate::spawn::{Start, Started};
 use crate::sys::net;
+use pellucid_core::os::process::host_name;
 use std::io::{self, PipeWriter, Write};
 use std::net::IpAddr;
 use std::path::Path;
@@ -53,7 +54,7 @@ impl Invitation {
 
 /// Whether a name means this host.
 pub fn is_here(host: &str) -> bool {
-    let own = net::host_name();
+    let own = host_name();
     host == "localhost" || host == own || own.split_once('.').is_some_and(|(short, _)| short == host)
 }
 
@@ -133,6 +134,6 @@ mod tests {
     #[test]
     fn loopback_is_for_this_host() {
         assert!(addresses("localhost").iter().any(IpAddr::is_loopback));
-        assert!(is_here("localhost") && is_here(&net::host_name()) && !is_here("no-such-host.invalid"));
+        assert!(is_here("localhost") && is_here(&host_name()) && !is_here("no-such-host.invalid"));
     }
 }

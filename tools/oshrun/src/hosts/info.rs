@@ -3,16 +3,16 @@
 use super::agent;
 use super::list::Placement;
 use crate::options::Options;
-use crate::sys::net;
+use pellucid_core::os::process::host_name;
 use std::path::Path;
 
 /// The text. `placements` is empty for a job on this host.
 pub fn text(options: &Options, placements: &[Placement], oshrun: &Path) -> String {
     let mut text = format!("launcher: oshrun {} ({})\n", env!("CARGO_PKG_VERSION"), oshrun.display());
     match placements {
-        [] => text += &format!("PEs: {}, all on this host ({})\n", options.pes, net::host_name()),
+        [] => text += &format!("PEs: {}, all on this host ({})\n", options.pes, host_name()),
         [only] if agent::is_here(&only.host) => {
-            text += &format!("PEs: {}, all on this host ({})\n", only.pes.len(), net::host_name());
+            text += &format!("PEs: {}, all on this host ({})\n", only.pes.len(), host_name());
         }
         _ => {
             let pes = placements.last().map_or(0, |last| last.pes.end);

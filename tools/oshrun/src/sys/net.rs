@@ -70,15 +70,6 @@ pub fn towards(host: &str) -> Option<IpAddr> {
     socket.local_addr().ok().map(|address| address.ip())
 }
 
-/// Name of this host.
-pub fn host_name() -> String {
-    let mut name = [0_u8; 256];
-    // SAFETY: the buffer is writable for its length less the terminator that we keep.
-    unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len() - 1) };
-    let end = name.iter().position(|&b| b == 0).unwrap_or(0);
-    String::from_utf8_lossy(&name[..end]).into_owned()
-}
-
 /// Something that nobody can guess, as text.
 pub fn secret() -> io::Result<String> {
     let mut bytes = [0; 16];
@@ -96,7 +87,7 @@ mod tests {
         assert!(all.iter().any(IpAddr::is_loopback));
         assert_eq!(towards("127.0.0.1"), Some(Ipv4Addr::LOCALHOST.into()));
         assert_eq!(towards("no-such-host.invalid"), None);
-        assert!(!host_name().is_empty());
+        assert!(!pellucid_core::os::process::host_name().is_empty());
         assert_ne!(secret().unwrap(), secret().unwrap());
     }
 }

@@ -9,8 +9,9 @@ use crate::job::Failure;
 use crate::signals::{self, Meaning};
 use crate::supervise::LINK;
 use crate::sys::epoll::Epoll;
+use crate::sys::file;
 use crate::sys::signal::Reader;
-use crate::sys::{file, net};
+use pellucid_core::os::process::host_name;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -52,7 +53,7 @@ fn greet(address: SocketAddr, invitation: &Invitation) -> io::Result<TcpStream> 
         version: VERSION.into(),
         secret: invitation.secret.clone(),
         host: invitation.host,
-        name: net::host_name(),
+        name: host_name(),
     };
     let mut body = Vec::new();
     hello.put(&mut body);

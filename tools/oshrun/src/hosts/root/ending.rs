@@ -7,8 +7,8 @@ use crate::hosts::link::SILENCE;
 use crate::hosts::message::{ToPart, ToRoot};
 use crate::results;
 use crate::signals::{self, Meaning};
-use crate::sys::net;
 use crate::sys::process::{self, Ended};
+use pellucid_core::os::process::host_name;
 use pellucid_profile::model::{Job, Profile};
 use pellucid_profile::report;
 use std::env;
@@ -207,7 +207,7 @@ impl Root<'_> {
             program: self.options.program.to_string_lossy().into_owned(),
             arguments: arguments.join(" "),
             directory: env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
-            host: net::host_name(),
+            host: host_name(),
             npes: self.hosts.last().map_or(0, |host| host.place.pes.end),
             start_realtime_ns: self.begin.1,
             wall_ns: if exit_status.is_some() { last } else { now },
