@@ -1,7 +1,7 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine, to the probe around it, or to the gate that stacked tools and callbacks stand
+//! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or to the gate that stacked tools and callbacks stand
 //! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it can leave the
 //! return address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
 //! `pshmem_X` is strong and tests `PARM[op]`: set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
@@ -15,11 +15,15 @@
 /// Body of `shmem_X`.
 macro_rules! weak {
     ($name:literal, $op:literal, $imp:path, $probe:path) => {
+        weak!($name, $op, $imp, $probe, $probe)
+    };
+    ($name:literal, $op:literal, $imp:path, $brief:path, $probe:path) => {
         enter!(
             concat!(".weak ", $name, "\n.type ", $name, ", @function\n", $name, ":"),
             concat!(".size ", $name, ", . - ", $name),
             $op,
             $imp,
+            $brief,
             $probe,
             pellucid_profile::arm::ARM
         )
@@ -29,13 +33,16 @@ macro_rules! weak {
 /// Body of `pshmem_X`.
 macro_rules! strong {
     ($op:literal, $imp:path, $probe:path) => {
-        enter!("", "", $op, $imp, $probe, pellucid_profile::arm::PARM)
+        strong!($op, $imp, $probe, $probe)
+    };
+    ($op:literal, $imp:path, $brief:path, $probe:path) => {
+        enter!("", "", $op, $imp, $brief, $probe, pellucid_profile::arm::PARM)
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -43,7 +50,7 @@ macro_rules! enter {
             ".hidden {gate}",
             "cmp byte ptr [rip + {armed} + {op}], 1",
             "jb {imp}",
-            "je {probe}",
+            "je {brief}",
             "cmp byte ptr [rip + {armed} + {op}], 2",
             "je 2f",
             // r10 and r11 belong to nobody between a call and its target.
@@ -59,6 +66,7 @@ macro_rules! enter {
             armed = sym $armed,
             op = const $op,
             imp = sym $imp,
+            brief = sym $brief,
             probe = sym $probe,
             gate = sym $crate::gate::gate,
         )
@@ -67,7 +75,7 @@ macro_rules! enter {
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -81,7 +89,7 @@ macro_rules! enter {
             "b {imp}",
             "2: cmp w16, #2",
             "b.hi 3f",
-            "b.lo {probe}",
+            "b.lo {brief}",
             // Where the call comes from, for the probe.
             "mrs x17, tpidr_el0",
             "adrp x16, :gottprel:pellucid_profile_thread",
@@ -96,6 +104,7 @@ macro_rules! enter {
             armed = sym $armed,
             op = const $op,
             imp = sym $imp,
+            brief = sym $brief,
             probe = sym $probe,
             gate = sym $crate::gate::gate,
         )

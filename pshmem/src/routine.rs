@@ -10,6 +10,8 @@ use pellucid_profile::op::OPS;
 /// past stacked tools and callbacks ([`crate::gate`]). `m`, where named, is the map of this process's symmetric memory.
 /// `failed` tells which results count as errors of the call.
 ///
+/// `brief` functions have one more in front of the probe: what becomes of most calls where the profile is brief.
+///
 /// `exported` functions have symbols of their own: the C shim calls them, and `through` is its way to a tool. `never`
 /// functions do not return.
 macro_rules! routine {
@@ -86,6 +88,21 @@ macro_rules! routine {
             // SAFETY: the gate calls the closure, which writes the result, once.
             unsafe { result.assume_init() }
         }
+    };
+    (brief $brief:ident, $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
+     ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
+     args [$($args:tt)*]) => {
+        unsafe extern "C" fn $brief($($arg: $type),*) $(-> $ret)? {
+            if recorder::brief::$timing::<$op>($peer, $bytes) {
+                $(let $m = map();)?
+                // SAFETY: as in the implementation.
+                return or_end($op, unsafe { $call });
+            }
+            // SAFETY: the arguments are the caller's.
+            unsafe { $probe($($arg),*) }
+        }
+        routine!($imp, $probe, $guest, $op, $timing, ($($arg: $type),*) $(-> $ret)?,
+                 $(|$m|)? [$peer, $addr, $bytes] $call, args [$($args)*]);
     };
     ($imp:ident, $($rest:tt)*) => {
         routine!(@all [] [] $imp, $($rest)*);

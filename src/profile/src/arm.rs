@@ -12,7 +12,7 @@ use crate::op::{COUNT, OPS, Timing};
 
 /// Calls go to the routine.
 pub const OFF: u8 = 0;
-/// Calls are recorded.
+/// Calls are recorded, as briefly as can be.
 pub const PROBE: u8 = 1;
 /// Calls are recorded, with the place they come from.
 pub const SITE: u8 = 2;
@@ -85,6 +85,11 @@ pub fn level() -> i32 {
 /// Arms or disarms every entry point. Calls that are already inside a routine finish as they began.
 pub fn set_level(level: i32) {
     LEVEL.store(level, SeqCst);
+    refresh();
+}
+
+/// Arms or disarms every entry point as everyone wants it now.
+pub(crate) fn refresh() {
     (0..COUNT).for_each(apply);
 }
 
@@ -92,7 +97,7 @@ pub fn set_level(level: i32) {
 fn wanted(op: usize) -> (u8, u8) {
     let flag = match (GUESTS[op].load(SeqCst), LEVEL.load(SeqCst) > 0) {
         (0, false) => OFF,
-        (0, true) if is_brief() && OPS[op].timing != Timing::Timed => PROBE,
+        (0, true) if is_brief() && !crate::trace::takes_all() && OPS[op].timing != Timing::Timed => PROBE,
         (0, true) => SITE,
         _ => GATE,
     };

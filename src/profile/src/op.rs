@@ -147,6 +147,9 @@ pub const TOGETHER: u8 = 32;
 /// Bit of [`TRAITS`]: takes a context.
 pub const ON_CONTEXT: u8 = 64;
 
+/// Bit of [`TRAITS`]: each call moves one element, so that its bytes follow from the calls and are not counted.
+pub const ONE_ELEMENT: u8 = 128;
+
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is folded away.
 pub const TRAITS: [u8; MAX_OPS] = {
     let mut traits = [0_u8; MAX_OPS];
@@ -164,6 +167,9 @@ pub const TRAITS: [u8; MAX_OPS] = {
         if is_ordered && matches_at(op.name.as_bytes(), 0, b"shmem_ctx_") {
             traits[id] |= ON_CONTEXT;
         }
+        if matches!(op.class, Class::Put | Class::Get | Class::Amo) && matches!(op.timing, Timing::Sampled) {
+            traits[id] |= ONE_ELEMENT;
+        }
         if contains(op.name, "_nbi") {
             traits[id] |= NONBLOCKING;
         }
@@ -177,8 +183,16 @@ pub const TRAITS: [u8; MAX_OPS] = {
 
 /// Traits of an operation. Ids beyond the table wrap around.
 #[inline(always)]
-pub fn traits(op: u16) -> u8 {
+pub const fn traits(op: u16) -> u8 {
     TRAITS[op as usize & (MAX_OPS - 1)]
+}
+
+/// Bytes that `calls` calls move of an operation whose calls each move one element; 0 for others.
+pub fn bytes_of_calls(op: u16, calls: u64) -> u64 {
+    match get(op) {
+        Some(row) if traits(op) & ONE_ELEMENT != 0 => calls.wrapping_mul(u64::from(row.elem)),
+        _ => 0,
+    }
 }
 
 const fn matches_at(text: &[u8], at: usize, part: &[u8]) -> bool {
@@ -260,11 +274,20 @@ mod tests {
         let of = |name| traits(find(name).unwrap());
         assert_eq!(of("shmem_putmem"), TRANSFER);
         assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
-        assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT));
+        assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT);
         assert_eq!(of("shmem_ctx_quiet"), COMPLETES | ON_CONTEXT);
-        assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT, 0));
+        assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT | ONE_ELEMENT, 0));
         assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER);
         assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (TOGETHER, 0, 0));
+    }
+
+    #[test]
+    fn bytes_follow_from_calls_where_each_moves_one_element() {
+        let of = |name| bytes_of_calls(find(name).unwrap(), 3);
+        assert_eq!((of("shmem_long_p"), of("shmem_float_g"), of("shmem_ctx_int32_atomic_add")), (24, 12, 12));
+        assert_eq!((of("shmem_long_put"), of("shmem_quiet"), of("shmem_long_test")), (0, 0, 0));
+        let is_one = |op: &(u16, &Op)| traits(op.0) & ONE_ELEMENT != 0;
+        assert!((0..).zip(OPS.iter()).filter(is_one).all(|(_, op)| op.elem > 0));
     }
 
     #[test]

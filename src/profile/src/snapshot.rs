@@ -172,7 +172,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         number => Some(slot.row(number)),
     };
     for d in 0..DISTANCES {
-        (routine.calls[d], routine.bytes[d]) = (get(&cell.calls[d]), get(&cell.bytes[d]));
+        (routine.calls[d], routine.bytes[d]) = (get(&cell.calls[d]), cell.total_bytes(op, d));
         // Calls counted here have no size class: routines of one size, whose class follows from the mean.
         if let Some(mean) = routine.bytes[d].checked_div(routine.calls[d]).filter(|&mean| mean > 0) {
             let class = size_class(usize::try_from(mean).unwrap_or(usize::MAX)) as u8;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use super::{BY, File};
 use crate::expand::{Expanded, Routine};
+use crate::table::Timing;
 
 /// What stands before the name in the Rust symbol of `shmem_X`; the weak symbol without it is set in assembly.
 pub const EXPORT: &str = "pellucid_";
@@ -61,6 +62,7 @@ fn entry(routine: &Routine, op: usize) -> String {
     } else {
         (format!("imp_{name}"), format!("probe_{name}"))
     };
+    let probe = if is_brief(routine) { format!("brief_{name}, {probe}") } else { probe };
     let attributes = "#[unsafe(naked)] #[unsafe(link_section = \"pellucid_entry\")]";
     let mut text = format!(
         "\n#[unsafe(export_name = \"{EXPORT}{name}\")] {attributes}\n\
@@ -70,6 +72,16 @@ fn entry(routine: &Routine, op: usize) -> String {
     );
     text.push_str(&body(routine, op, through_c));
     text
+}
+
+/// Whether most calls of a routine need no more than being counted, where nobody asked for a profile to be kept: transfers
+/// that may be short, and are counted by nothing but operation, size and distance.
+fn is_brief(routine: &Routine) -> bool {
+    let row = routine.row;
+    matches!(row.timing, Timing::Sampled | Timing::Sized)
+        && matches!(row.class, "Put" | "Get" | "Amo")
+        && row.failed.is_empty()
+        && !(routine.ctx || routine.needs_shim() || routine.variadic)
 }
 
 /// The team that a routine is called on by all its members, as the `peer` of its record.
@@ -124,6 +136,7 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
         true => (format!("exported pellucid_through_{name}, "), "pellucid_"),
         false => (String::new(), ""),
     };
+    let kind = if is_brief(routine) { format!("brief brief_{name}, ") } else { kind };
     let kind = if row.ret == "noreturn" { "never ".to_owned() } else { kind };
     format!(
         "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}guest_{name}, {op}, {}, ({params}){ret}, \

@@ -83,7 +83,7 @@ fn get_when(
 #[inline(always)]
 pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(to) = m.mapped(dest, size_of::<T>(), pe) else { return far::p(m, ctx, dest, value, pe) };
+    let Some(to) = m.mapped_one(dest, pe) else { return far::p(m, ctx, dest, value, pe) };
     // SAFETY: mapped for the size of T; users may give any alignment.
     unsafe { to.write_unaligned(value) };
     Ok(())
@@ -93,7 +93,7 @@ pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<
 #[inline(always)]
 pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(from) = m.mapped(source, size_of::<T>(), pe) else { return far::g(m, ctx, source, pe) };
+    let Some(from) = m.mapped_one(source, pe) else { return far::g(m, ctx, source, pe) };
     // SAFETY: as in p.
     Ok(unsafe { from.read_unaligned() })
 }

@@ -16,6 +16,9 @@ pub struct Peer {
     pub data: isize,
 }
 
+/// Bytes that are mapped behind each heap and given to nobody: two of the longest elements that have a type of their own.
+pub const BEHIND: usize = 64;
+
 /// Where symmetric memory is, here and on every PE of the host.
 #[derive(Debug)]
 #[repr(C, align(64))]
@@ -32,14 +35,14 @@ pub struct Map {
     pub first_pe: i32,
     /// PEs of this host; they are numbered consecutively from [`Self::first_pe`].
     pub local_pes: u32,
-    /// This PE.
-    pub me: i32,
-    /// PEs of the job; 0 while the library is not initialized.
-    pub npes: i32,
     /// As [`Self::local_pes`], for atomics: 0 where the network card does all of them.
     pub atomic_pes: u32,
     /// One entry for each PE of this host.
     pub peers: *const Peer,
+    /// This PE.
+    pub me: i32,
+    /// PEs of the job; 0 while the library is not initialized.
+    pub npes: i32,
     /// Whether there are more PEs than cores on this host.
     pub crowded: bool,
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
@@ -57,10 +60,10 @@ impl Map {
         data_len: 0,
         first_pe: 0,
         local_pes: 0,
-        me: 0,
-        npes: 0,
         atomic_pes: 0,
         peers: std::ptr::null(),
+        me: 0,
+        npes: 0,
         crowded: false,
         check: false,
         far: None,
@@ -73,29 +76,55 @@ impl Map {
         self.within(self.local_pes, addr, bytes, pe)
     }
 
-    /// As [`Self::mapped`], for a word that this CPU's atomics may work on.
+    /// As [`Self::mapped`], for one element.
+    #[inline(always)]
+    pub fn mapped_one<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
+        self.one_within(self.local_pes, addr, pe)
+    }
+
+    /// As [`Self::mapped_one`], for a word that this CPU's atomics may work on.
     #[inline(always)]
     pub fn mapped_atomic<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
-        self.within(self.atomic_pes, addr, size_of::<T>(), pe).filter(|at| at.is_aligned())
+        self.one_within(self.atomic_pes, addr, pe).filter(|at| at.is_aligned())
     }
 
     #[inline(always)]
-    #[allow(unsafe_code)]
     fn within<T>(&self, pes: u32, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
-        let index = pe.wrapping_sub(self.first_pe) as u32;
-        if index < pes {
-            // SAFETY: `peers` has `local_pes` entries, and `pes` is not more.
-            let peer = unsafe { &*self.peers.add(index as usize) };
-            let in_heap = (addr as usize).wrapping_sub(self.heap_base);
-            if in_heap < self.heap_len && bytes <= self.heap_len - in_heap {
-                return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
-            }
-            let in_data = (addr as usize).wrapping_sub(self.data_base);
-            if in_data < self.data_len && bytes <= self.data_len - in_data {
-                return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
-            }
+        let peer = self.peer(pes, pe)?;
+        let in_heap = (addr as usize).wrapping_sub(self.heap_base);
+        if in_heap < self.heap_len && bytes <= self.heap_len - in_heap {
+            return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
+        }
+        let in_data = (addr as usize).wrapping_sub(self.data_base);
+        if in_data < self.data_len && bytes <= self.data_len - in_data {
+            return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
         }
         None
+    }
+
+    /// As [`Self::within`] for the size of `T`, in fewer instructions: an element that begins in the heap is taken to be in
+    /// it, since [`BEHIND`] bytes behind it belong to nobody.
+    #[inline(always)]
+    fn one_within<T>(&self, pes: u32, addr: *const T, pe: i32) -> Option<*mut T> {
+        const { assert!(size_of::<T>() <= BEHIND) };
+        let peer = self.peer(pes, pe)?;
+        if (addr as usize).wrapping_sub(self.heap_base) < self.heap_len {
+            return Some(addr.wrapping_byte_offset(peer.heap).cast_mut());
+        }
+        let in_data = (addr as usize).wrapping_sub(self.data_base);
+        if in_data < self.data_len && size_of::<T>() <= self.data_len - in_data {
+            return Some(addr.wrapping_byte_offset(peer.data).cast_mut());
+        }
+        None
+    }
+
+    /// The entry of a PE that is one of the first `pes` of this host.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    fn peer(&self, pes: u32, pe: i32) -> Option<&Peer> {
+        let index = pe.wrapping_sub(self.first_pe) as u32;
+        // SAFETY: `peers` has `local_pes` entries, and `pes` is not more.
+        if index < pes { Some(unsafe { &*self.peers.add(index as usize) }) } else { None }
     }
 
     /// As [`Self::mapped`], where the PE is known to be on this host.
@@ -215,6 +244,20 @@ mod tests {
             npes: peers.len() as i32,
             peers: peers.as_ptr(),
             ..Map::EMPTY
+        }
+    }
+
+    #[test]
+    fn an_element_is_found_wherever_its_first_byte_is_in_the_heap_and_the_whole_of_it_in_static_data() {
+        let peers = [Peer { heap: 0, data: 0 }, Peer { heap: 0x10_0000, data: -0x1000 }];
+        let m = map(&peers);
+        for addr in (0xf80..0x1180).chain(0x8f80..0x9100).chain([0, usize::MAX]) {
+            for pe in -1..=2 {
+                let (first, whole) = (m.mapped(addr as *const u8, 1, pe), m.mapped(addr as *const u8, 32, pe));
+                let expected = if addr < 0x8000 { first } else { whole };
+                let one = m.mapped_one(addr as *const [u64; 4], pe);
+                assert_eq!(one.map(<*mut _>::cast), expected, "{addr:#x} on {pe}");
+            }
         }
     }
 

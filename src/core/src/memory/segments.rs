@@ -5,7 +5,7 @@
 //! the kernel allows; and its own data pages over the executable's.
 
 use super::fork_copy;
-use super::map::{Map, Peer};
+use super::map::{BEHIND, Map, Peer};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::Job;
 use crate::os::elf;
@@ -52,7 +52,7 @@ impl Layout {
         mmap::round_up(self.control, ALIGN) + pe * INTERNAL
     }
     fn heap(&self, pe: usize) -> usize {
-        self.internal(self.pes) + pe * mmap::round_up(self.heap, ALIGN)
+        self.internal(self.pes) + pe * mmap::round_up(self.heap + BEHIND, ALIGN)
     }
     fn data(&self, pe: usize) -> usize {
         self.heap(self.pes) + pe * mmap::round_up(self.data, ALIGN)
@@ -89,7 +89,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
     mmap::grow(job.fd(), layout.total())?;
     let view = mmap::shared(job.fd(), 0, layout.total(), None)?;
     let mine = (pe - job.pes().start) as usize;
-    let heap = mmap::shared(job.fd(), layout.heap(mine), heap_len.max(mmap::PAGE), Some(HEAP_AT))?;
+    let heap = mmap::shared(job.fd(), layout.heap(mine), heap_len + BEHIND, Some(HEAP_AT))?;
     if heap as usize != HEAP_AT {
         notes.push(format!("the symmetric heap is at {heap:p}, not at the common address {HEAP_AT:#x}"));
     }

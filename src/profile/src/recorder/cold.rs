@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::claim::{self, Place};
-use super::hot::{add_exact, bump, elapsed, ticks as ticks_of, uses_counter};
+use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
 use super::{counting, extra};
 use crate::clock;
@@ -109,7 +109,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let (cell, head) = (slot.cell(op), &slot.head);
     let (calls, total) = counters(slot, cell, peer, bytes, kind);
     bump(calls, 1);
-    bump(total, bytes as u64);
+    bump(total, counted_bytes(op, bytes) as u64);
     head.current.addr.store(addr as u64, Relaxed);
     head.current.bytes.store(bytes as u64, Relaxed);
     if kind == Timing::Timed && counting::is_on() {
@@ -133,7 +133,7 @@ fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing)
     let slot = &region.slots[SLOTS];
     let (calls, total) = counters(slot, slot.cell(op), peer, bytes, kind);
     calls.fetch_add(1, Relaxed);
-    total.fetch_add(bytes as u64, Relaxed);
+    total.fetch_add(counted_bytes(op, bytes) as u64, Relaxed);
     region.head.shared_calls.fetch_add(1, Relaxed);
     extra::note_shared(slot, op, peer, bytes);
     ticks_of(&slot.head)

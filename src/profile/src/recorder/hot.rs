@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::{cold, counting, extra, tls, watch};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, SAMPLED_BYTES, TOGETHER, Timing, traits};
+use crate::op::{COMPLETES, ONE_ELEMENT, SAMPLED_BYTES, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
 };
@@ -31,7 +31,7 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
     let start = match tls::slot() {
         Some(slot) => {
             let cell = slot.cell(op);
-            count(slot, cell, peer, bytes);
+            count(slot, cell, peer, counted_bytes(op, bytes));
             let site = extra::note_short(slot, op, peer, bytes);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
@@ -163,6 +163,12 @@ pub(super) fn ticks(head: &SlotHead) -> u64 {
 #[inline(always)]
 pub(super) fn elapsed(head: &SlotHead, start: u64, end: u64) -> u64 {
     end.saturating_sub(start.wrapping_add(head.clock_overhead.load(Relaxed)))
+}
+
+/// Bytes of a call that are counted in the cell: none where they follow from the calls.
+#[inline(always)]
+pub(super) fn counted_bytes(op: u16, bytes: usize) -> usize {
+    if traits(op) & ONE_ELEMENT != 0 { 0 } else { bytes }
 }
 
 #[inline(always)]

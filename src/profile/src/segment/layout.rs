@@ -16,13 +16,13 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Rel
 
 use super::extra::{Extra, Names};
 use crate::histogram::BUCKETS;
-use crate::op::MAX_OPS;
+use crate::op::{self, MAX_OPS};
 use crate::size::{DISTANCES, SIZE_CLASSES};
 
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -246,7 +246,7 @@ pub struct SlotHead {
 pub struct Cell {
     /// Calls by distance that are not counted in the size classes of the row.
     pub calls: [AtomicU64; DISTANCES],
-    /// Their bytes by distance.
+    /// Their bytes by distance, where they do not follow from the calls: see [`Self::total_bytes`].
     pub bytes: [AtomicU64; DISTANCES],
     /// Sampled calls until the next one is timed.
     pub countdown: AtomicU32,
@@ -365,6 +365,14 @@ impl Slot {
         let index = (number.wrapping_sub(ROW_OVERFLOW) as usize).min(ROWS - 1);
         // SAFETY: clamped to the array on the line above; written this way so that no panic path is compiled in.
         unsafe { self.rows.get_unchecked(index) }
+    }
+}
+
+impl Cell {
+    /// Bytes at a distance of the calls that are not counted in the size classes; `op` is the cell's operation.
+    pub fn total_bytes(&self, op: u16, distance: usize) -> u64 {
+        let follow = op::bytes_of_calls(op, self.calls[distance].load(Relaxed));
+        self.bytes[distance].load(Relaxed).wrapping_add(follow)
     }
 }
 

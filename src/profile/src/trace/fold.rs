@@ -15,7 +15,7 @@ use super::switch;
 use super::writer::{self, Writer};
 use crate::op::{self, Class, MAX_OPS, Timing};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
-use crate::size::size_class;
+use crate::size::{DISTANCES, size_class};
 
 /// One event of a short call is written in so many nanoseconds, on average.
 const NS_A_SHORT_EVENT: u64 = 5000;
@@ -209,7 +209,7 @@ fn force(slot: &Slot, row: &mut Row) {
 /// Bytes of the calls of an operation that are, or could have been, sampled.
 fn total(slot: &Slot, op: u16) -> u64 {
     let cell = slot.cell(op);
-    let mut bytes: u64 = cell.bytes.iter().map(|word| word.load(Relaxed)).sum();
+    let mut bytes: u64 = (0..DISTANCES).map(|distance| cell.total_bytes(op, distance)).sum();
     let row = cell.row.load(Relaxed);
     if row > ROW_OVERFLOW && is_sized(op) {
         let classes = &slot.row(row).sizes[..=LAST_CLASS];

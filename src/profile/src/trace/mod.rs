@@ -27,5 +27,5 @@ mod writer;
 pub use switch::{Config, Memory, attach, is_attached, is_on, marker, region_begin, region_end, set};
 
 pub(crate) use fold::{Short, enter, rearm, settle, thread_ends, timed};
-pub(crate) use switch::{lost, mask};
+pub(crate) use switch::{lost, mask, takes_all};
 pub(crate) use writer::event;

@@ -118,6 +118,9 @@ pub fn set(on: bool) -> bool {
     }
     MASK.store(if on && is_full() { 0 } else { u32::MAX }, Relaxed);
     watch::set(watch::TRACE, on);
+    if is_full() {
+        crate::arm::refresh();
+    }
     if let Some((slot, now)) = slot.filter(|_| on) {
         fold::switched(slot, true, now);
     }
@@ -140,6 +143,11 @@ pub(super) fn is_attached_fast() -> bool {
 #[inline(always)]
 pub fn is_on() -> bool {
     watch::is(watch::TRACE)
+}
+
+/// Whether every call gets an event now.
+pub(crate) fn takes_all() -> bool {
+    mask() == 0
 }
 
 /// Zero while each call gets an event, else all ones.
