@@ -135,6 +135,10 @@ impl Driver {
             Runs::OursAlone => self.run_alone(group, program.name),
             Runs::Network => self.run_network(group, program.name),
             Runs::Verify => self.run_verify(program.name, self.pes.unwrap_or(program.pes[0])),
+            Runs::Turns => {
+                let pes = self.pes.map_or(program.pes.to_vec(), |pes| vec![pes]);
+                pes.into_iter().for_each(|pes| self.run_turns(group, program.name, pes));
+            }
             Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
@@ -277,6 +281,29 @@ impl Driver {
                 self.compared = compared;
             }
             Err(why) => self.fail(true, format!("{name}: {why}")),
+        }
+    }
+
+    /// A program that may trace, and switches it on itself.
+    fn run_turns(&mut self, group: &'static Group, name: &str, pes: u32) {
+        let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
+        eprintln!("oshbench: {name}, {pes} PEs, {} repetitions", self.repetitions);
+        let directory = self.build.join("turns.trace");
+        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            for _ in 0..self.repetitions {
+                overhead::clean(&directory);
+                let mut command = library.bare_job(pes, self.cores);
+                command.arg(format!("--trace={}", directory.display())).arg(&path);
+                if self.quick {
+                    command.arg("--quick");
+                }
+                self.measure(group, library.name, &mut command)?;
+            }
+            Ok(())
+        });
+        overhead::clean(&directory);
+        if let Err(why) = outcome {
+            self.fail(true, format!("{name}: {why}"));
         }
     }
 

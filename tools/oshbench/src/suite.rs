@@ -17,6 +17,8 @@ pub enum Runs {
     Verify,
     /// Ours: programs of `examples/`, with and without profile and trace, in pairs.
     Overhead,
+    /// Ours: a program that switches profile and trace on and off itself.
+    Turns,
     /// Every library; the driver times the whole job, and a plain process beside it.
     WholeJob,
 }
@@ -111,6 +113,12 @@ pub const GROUPS: &[Group] = &[
             pair("interception", Runs::Ours),
             Program { name: "interception_steps", pes: &[1], any_pes: false, runs: Runs::OursAlone },
         ],
+        only_named: false,
+    },
+    Group {
+        name: "updates",
+        about: "random atomic updates with the profile off, on, and with a trace: in turns, in one process",
+        programs: &[Program { name: "turns", pes: &[1, 2], any_pes: true, runs: Runs::Turns }],
         only_named: false,
     },
     Group {

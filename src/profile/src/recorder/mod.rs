@@ -24,6 +24,8 @@ pub(crate) mod watch;
 mod wire;
 
 #[cfg(test)]
+mod brief_tests;
+#[cfg(test)]
 pub(crate) mod tests;
 
 pub use attach::{

@@ -1,0 +1,147 @@
+//! What an entry does where the profile is brief, read back through a snapshot.
+#![allow(unsafe_code)]
+
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::tests::TURN;
+use super::{attach, brief, sampled, sized};
+use crate::model::{Pe, Routine};
+use crate::op::{OPS, find};
+use crate::segment::{JobInfo, Segment, create};
+use crate::snapshot::{self, Outcome};
+
+const fn id(name: &str) -> u16 {
+    let mut id = 0;
+    loop {
+        let (a, b) = (OPS[id].name.as_bytes(), name.as_bytes());
+        let mut at = 0;
+        while at < a.len() && at < b.len() && a[at] == b[at] {
+            at += 1;
+        }
+        if at == a.len() && at == b.len() {
+            return id as u16;
+        }
+        id += 1;
+    }
+}
+
+const P: u16 = id("shmem_int_p");
+const PUT: u16 = id("shmem_putmem");
+
+/// Calls that went on to the probe.
+static PROBED: AtomicU64 = AtomicU64::new(0);
+
+/// As the entries of these routines.
+fn p(peer: i32) {
+    if !brief::sampled::<P>(peer, 4) {
+        PROBED.fetch_add(1, Relaxed);
+        sampled(P, peer, 0, 4, || ());
+    }
+}
+
+fn put(peer: i32, bytes: usize) {
+    if !brief::sized::<PUT>(peer, bytes) {
+        PROBED.fetch_add(1, Relaxed);
+        sized(PUT, peer, 0, bytes, || ());
+    }
+}
+
+/// The profile of PE 3, one of the PEs 2 to 4 of a host in a job of 6, after a process has run this. Its exit code must be 0.
+fn profile_of(body: fn() -> bool) -> Pe {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let job = JobInfo { first_pe: 2, local_pes: Some(3), ..JobInfo::default() };
+    let fd = create(6, &job).unwrap();
+    // SAFETY: the child calls the recorder and its own body only.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let is_right = attach(fd.as_raw_fd(), 3, 6, 2, 3).is_ok() && body();
+        // SAFETY: ends the child without the harness.
+        unsafe { libc::_exit(i32::from(!is_right)) }
+    }
+    let mut status = -1;
+    // SAFETY: our own child.
+    unsafe { libc::waitpid(child, &raw mut status, 0) };
+    assert_eq!(status, 0, "the child's answer");
+    snapshot::take(&Segment::map(fd.as_fd()).unwrap(), &Outcome::default()).pes.remove(0)
+}
+
+fn routine(pe: &Pe, op: u16) -> &Routine {
+    pe.routines.iter().find(|r| r.name == OPS[usize::from(op)].name).expect("the routine is in the profile")
+}
+
+#[test]
+fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
+    const ROUNDS: u64 = 100_000;
+    assert_eq!((find("shmem_int_p"), find("shmem_putmem")), (Some(P), Some(PUT)));
+    let pe = profile_of(|| {
+        for _ in 0..ROUNDS {
+            [3, 2, 4].into_iter().for_each(p);
+            [0, 8, 1024, 1025].into_iter().for_each(|bytes| put(2, bytes));
+            put(3, 3);
+        }
+        // Samples, puts of more than 1 KiB: most calls never get to the probe.
+        let probed = PROBED.load(Relaxed);
+        [0, 5].into_iter().for_each(p);
+        put(1, 7);
+        PROBED.load(Relaxed) == probed + 3 && probed > ROUNDS && probed < ROUNDS + ROUNDS / 4
+    });
+    let int = routine(&pe, P);
+    assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 2], [0, 4 * ROUNDS, 8 * ROUNDS, 8]));
+    let sizes: Vec<_> = int.sizes.iter().map(|s| (s.distance, s.calls, s.bytes)).collect();
+    assert_eq!(sizes, [(1, ROUNDS, 4 * ROUNDS), (2, 2 * ROUNDS, 8 * ROUNDS), (3, 2, 8)]);
+    assert!(int.estimated && int.timed_calls > ROUNDS / 100 && int.timed_calls < ROUNDS / 10, "{}", int.timed_calls);
+    let mem = routine(&pe, PUT);
+    assert_eq!((mem.calls, mem.bytes), ([0, ROUNDS, 4 * ROUNDS, 1], [0, 3 * ROUNDS, 2057 * ROUNDS, 7]));
+}
+
+#[test]
+fn the_last_call_is_the_threads_current_one() {
+    let pe = profile_of(|| {
+        (0..1000).for_each(|_| put(4, 16));
+        let before = PROBED.load(Relaxed);
+        (0..1000).for_each(|_| p(2));
+        // The one that tells is not a sample.
+        while !brief::sampled::<P>(4, 4) {
+            sampled(P, 4, 0, 4, || ());
+        }
+        PROBED.load(Relaxed) > before
+    });
+    let last = pe.last.as_ref().expect("the thread's last call");
+    assert_eq!((last.routine.as_str(), last.peer), ("shmem_int_p", Some(4)));
+}
+
+/// Only optimized code keeps each addition of the probe in one instruction: see the profile of this package in Cargo.toml.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn a_signal_handler_between_two_instructions_loses_nothing() {
+    extern "C" fn handler(_: libc::c_int) {
+        p(2);
+    }
+    static HANDLED: AtomicU64 = AtomicU64::new(0);
+    extern "C" fn counted(signal: libc::c_int) {
+        HANDLED.fetch_add(1, Relaxed);
+        handler(signal);
+    }
+    const CALLS: u64 = 10_000_000;
+    let pe = profile_of(|| {
+        // SAFETY: the handler only touches atomics and the recorder; the timer ends with the process.
+        unsafe {
+            libc::signal(libc::SIGALRM, counted as *const () as libc::sighandler_t);
+            let every = libc::timeval { tv_sec: 0, tv_usec: 50 };
+            libc::setitimer(
+                libc::ITIMER_REAL,
+                &libc::itimerval { it_interval: every, it_value: every },
+                std::ptr::null_mut(),
+            );
+            (0..CALLS).for_each(|_| p(4));
+            libc::signal(libc::SIGALRM, libc::SIG_IGN);
+        }
+        let handled = HANDLED.load(Relaxed);
+        (0..handled).for_each(|_| p(3));
+        handled > 0
+    });
+    let int = routine(&pe, P);
+    // PE 3 was called once for each signal that called PE 2.
+    assert_eq!(int.calls[2] - int.calls[1], CALLS);
+}
