@@ -10,7 +10,8 @@ use pellucid_profile::op::OPS;
 /// past stacked tools and callbacks ([`crate::gate`]). `m`, where named, is the map of this process's symmetric memory.
 /// `failed` tells which results count as errors of the call.
 ///
-/// `brief` functions have one more in front of the probe: what becomes of most calls where the profile is brief.
+/// `brief` functions have two more in front of the probe, which most calls need not go beyond: where the profile is brief,
+/// and where it is kept.
 ///
 /// `exported` functions have symbols of their own: the C shim calls them, and `through` is its way to a tool. `never`
 /// functions do not return.
@@ -89,11 +90,20 @@ macro_rules! routine {
             unsafe { result.assume_init() }
         }
     };
-    (brief $brief:ident, $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
+    (brief $brief:ident, $kept:ident, $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$($args:tt)*]) => {
         unsafe extern "C" fn $brief($($arg: $type),*) $(-> $ret)? {
-            if recorder::brief::$timing::<$op>($peer, $bytes) {
+            if recorder::brief::$timing::<$op, false>($peer, $bytes) {
+                $(let $m = map();)?
+                // SAFETY: as in the implementation.
+                return or_end($op, unsafe { $call });
+            }
+            // SAFETY: the arguments are the caller's.
+            unsafe { $probe($($arg),*) }
+        }
+        unsafe extern "C" fn $kept($($arg: $type),*) $(-> $ret)? {
+            if recorder::brief::$timing::<$op, true>($peer, $bytes) {
                 $(let $m = map();)?
                 // SAFETY: as in the implementation.
                 return or_end($op, unsafe { $call });

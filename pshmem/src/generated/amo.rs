@@ -6,143 +6,143 @@ use pellucid_core::context::amo;
 
 #[unsafe(export_name = "pellucid_shmem_float_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_atomic_fetch", 606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, probe_shmem_float_atomic_fetch)
+    weak!("shmem_float_atomic_fetch", 606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_atomic_fetch(source: *const f32, pe: c_int) -> f32 {
-    strong!(606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, probe_shmem_float_atomic_fetch)
+    strong!(606, imp_shmem_float_atomic_fetch, brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch)
 }
-routine!(brief brief_shmem_float_atomic_fetch, imp_shmem_float_atomic_fetch, probe_shmem_float_atomic_fetch, guest_shmem_float_atomic_fetch, 606, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_atomic_fetch, kept_shmem_float_atomic_fetch, imp_shmem_float_atomic_fetch, probe_shmem_float_atomic_fetch, guest_shmem_float_atomic_fetch, 606, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_atomic_fetch", 607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, probe_shmem_double_atomic_fetch)
+    weak!("shmem_double_atomic_fetch", 607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_atomic_fetch(source: *const f64, pe: c_int) -> f64 {
-    strong!(607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, probe_shmem_double_atomic_fetch)
+    strong!(607, imp_shmem_double_atomic_fetch, brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch)
 }
-routine!(brief brief_shmem_double_atomic_fetch, imp_shmem_double_atomic_fetch, probe_shmem_double_atomic_fetch, guest_shmem_double_atomic_fetch, 607, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_atomic_fetch, kept_shmem_double_atomic_fetch, imp_shmem_double_atomic_fetch, probe_shmem_double_atomic_fetch, guest_shmem_double_atomic_fetch, 607, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch", 608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, probe_shmem_int_atomic_fetch)
+    weak!("shmem_int_atomic_fetch", 608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch(source: *const c_int, pe: c_int) -> c_int {
-    strong!(608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, probe_shmem_int_atomic_fetch)
+    strong!(608, imp_shmem_int_atomic_fetch, brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch)
 }
-routine!(brief brief_shmem_int_atomic_fetch, imp_shmem_int_atomic_fetch, probe_shmem_int_atomic_fetch, guest_shmem_int_atomic_fetch, 608, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch, kept_shmem_int_atomic_fetch, imp_shmem_int_atomic_fetch, probe_shmem_int_atomic_fetch, guest_shmem_int_atomic_fetch, 608, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch", 609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, probe_shmem_long_atomic_fetch)
+    weak!("shmem_long_atomic_fetch", 609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch(source: *const c_long, pe: c_int) -> c_long {
-    strong!(609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, probe_shmem_long_atomic_fetch)
+    strong!(609, imp_shmem_long_atomic_fetch, brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch)
 }
-routine!(brief brief_shmem_long_atomic_fetch, imp_shmem_long_atomic_fetch, probe_shmem_long_atomic_fetch, guest_shmem_long_atomic_fetch, 609, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch, kept_shmem_long_atomic_fetch, imp_shmem_long_atomic_fetch, probe_shmem_long_atomic_fetch, guest_shmem_long_atomic_fetch, 609, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch", 610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, probe_shmem_longlong_atomic_fetch)
+    weak!("shmem_longlong_atomic_fetch", 610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, probe_shmem_longlong_atomic_fetch)
+    strong!(610, imp_shmem_longlong_atomic_fetch, brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch, imp_shmem_longlong_atomic_fetch, probe_shmem_longlong_atomic_fetch, guest_shmem_longlong_atomic_fetch, 610, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch, kept_shmem_longlong_atomic_fetch, imp_shmem_longlong_atomic_fetch, probe_shmem_longlong_atomic_fetch, guest_shmem_longlong_atomic_fetch, 610, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch", 611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, probe_shmem_uint_atomic_fetch)
+    weak!("shmem_uint_atomic_fetch", 611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch(source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, probe_shmem_uint_atomic_fetch)
+    strong!(611, imp_shmem_uint_atomic_fetch, brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch)
 }
-routine!(brief brief_shmem_uint_atomic_fetch, imp_shmem_uint_atomic_fetch, probe_shmem_uint_atomic_fetch, guest_shmem_uint_atomic_fetch, 611, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch, kept_shmem_uint_atomic_fetch, imp_shmem_uint_atomic_fetch, probe_shmem_uint_atomic_fetch, guest_shmem_uint_atomic_fetch, 611, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch", 612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, probe_shmem_ulong_atomic_fetch)
+    weak!("shmem_ulong_atomic_fetch", 612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch(source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, probe_shmem_ulong_atomic_fetch)
+    strong!(612, imp_shmem_ulong_atomic_fetch, brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch, imp_shmem_ulong_atomic_fetch, probe_shmem_ulong_atomic_fetch, guest_shmem_ulong_atomic_fetch, 612, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch, kept_shmem_ulong_atomic_fetch, imp_shmem_ulong_atomic_fetch, probe_shmem_ulong_atomic_fetch, guest_shmem_ulong_atomic_fetch, 612, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch", 613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, probe_shmem_ulonglong_atomic_fetch)
+    weak!("shmem_ulonglong_atomic_fetch", 613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, probe_shmem_ulonglong_atomic_fetch)
+    strong!(613, imp_shmem_ulonglong_atomic_fetch, brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch, imp_shmem_ulonglong_atomic_fetch, probe_shmem_ulonglong_atomic_fetch, guest_shmem_ulonglong_atomic_fetch, 613, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch, kept_shmem_ulonglong_atomic_fetch, imp_shmem_ulonglong_atomic_fetch, probe_shmem_ulonglong_atomic_fetch, guest_shmem_ulonglong_atomic_fetch, 613, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch", 614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, probe_shmem_int32_atomic_fetch)
+    weak!("shmem_int32_atomic_fetch", 614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch(source: *const i32, pe: c_int) -> i32 {
-    strong!(614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, probe_shmem_int32_atomic_fetch)
+    strong!(614, imp_shmem_int32_atomic_fetch, brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch)
 }
-routine!(brief brief_shmem_int32_atomic_fetch, imp_shmem_int32_atomic_fetch, probe_shmem_int32_atomic_fetch, guest_shmem_int32_atomic_fetch, 614, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch, kept_shmem_int32_atomic_fetch, imp_shmem_int32_atomic_fetch, probe_shmem_int32_atomic_fetch, guest_shmem_int32_atomic_fetch, 614, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch", 615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, probe_shmem_int64_atomic_fetch)
+    weak!("shmem_int64_atomic_fetch", 615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch(source: *const i64, pe: c_int) -> i64 {
-    strong!(615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, probe_shmem_int64_atomic_fetch)
+    strong!(615, imp_shmem_int64_atomic_fetch, brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch)
 }
-routine!(brief brief_shmem_int64_atomic_fetch, imp_shmem_int64_atomic_fetch, probe_shmem_int64_atomic_fetch, guest_shmem_int64_atomic_fetch, 615, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch, kept_shmem_int64_atomic_fetch, imp_shmem_int64_atomic_fetch, probe_shmem_int64_atomic_fetch, guest_shmem_int64_atomic_fetch, 615, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch", 616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, probe_shmem_uint32_atomic_fetch)
+    weak!("shmem_uint32_atomic_fetch", 616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch(source: *const u32, pe: c_int) -> u32 {
-    strong!(616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, probe_shmem_uint32_atomic_fetch)
+    strong!(616, imp_shmem_uint32_atomic_fetch, brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch, imp_shmem_uint32_atomic_fetch, probe_shmem_uint32_atomic_fetch, guest_shmem_uint32_atomic_fetch, 616, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch, kept_shmem_uint32_atomic_fetch, imp_shmem_uint32_atomic_fetch, probe_shmem_uint32_atomic_fetch, guest_shmem_uint32_atomic_fetch, 616, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] amo::fetch::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch", 617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, probe_shmem_uint64_atomic_fetch)
+    weak!("shmem_uint64_atomic_fetch", 617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch(source: *const u64, pe: c_int) -> u64 {
-    strong!(617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, probe_shmem_uint64_atomic_fetch)
+    strong!(617, imp_shmem_uint64_atomic_fetch, brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch, imp_shmem_uint64_atomic_fetch, probe_shmem_uint64_atomic_fetch, guest_shmem_uint64_atomic_fetch, 617, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch, kept_shmem_uint64_atomic_fetch, imp_shmem_uint64_atomic_fetch, probe_shmem_uint64_atomic_fetch, guest_shmem_uint64_atomic_fetch, 617, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch", 618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, probe_shmem_size_atomic_fetch)
+    weak!("shmem_size_atomic_fetch", 618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch(source: *const usize, pe: c_int) -> usize {
-    strong!(618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, probe_shmem_size_atomic_fetch)
+    strong!(618, imp_shmem_size_atomic_fetch, brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch)
 }
-routine!(brief brief_shmem_size_atomic_fetch, imp_shmem_size_atomic_fetch, probe_shmem_size_atomic_fetch, guest_shmem_size_atomic_fetch, 618, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch, kept_shmem_size_atomic_fetch, imp_shmem_size_atomic_fetch, probe_shmem_size_atomic_fetch, guest_shmem_size_atomic_fetch, 618, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] amo::fetch::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch", 619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, probe_shmem_ptrdiff_atomic_fetch)
+    weak!("shmem_ptrdiff_atomic_fetch", 619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch(source: *const isize, pe: c_int) -> isize {
-    strong!(619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, probe_shmem_ptrdiff_atomic_fetch)
+    strong!(619, imp_shmem_ptrdiff_atomic_fetch, brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch, imp_shmem_ptrdiff_atomic_fetch, probe_shmem_ptrdiff_atomic_fetch, guest_shmem_ptrdiff_atomic_fetch, 619, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch, kept_shmem_ptrdiff_atomic_fetch, imp_shmem_ptrdiff_atomic_fetch, probe_shmem_ptrdiff_atomic_fetch, guest_shmem_ptrdiff_atomic_fetch, 619, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_atomic_fetch(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
@@ -286,193 +286,193 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch, probe_shmem_ctx_ptrdiff_atomic_fetc
 
 #[unsafe(export_name = "pellucid_shmem_float_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_fetch(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_fetch", 634, imp_shmem_float_fetch, brief_shmem_float_fetch, probe_shmem_float_fetch)
+    weak!("shmem_float_fetch", 634, imp_shmem_float_fetch, brief_shmem_float_fetch, kept_shmem_float_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_fetch(source: *const f32, pe: c_int) -> f32 {
-    strong!(634, imp_shmem_float_fetch, brief_shmem_float_fetch, probe_shmem_float_fetch)
+    strong!(634, imp_shmem_float_fetch, brief_shmem_float_fetch, kept_shmem_float_fetch)
 }
-routine!(brief brief_shmem_float_fetch, imp_shmem_float_fetch, probe_shmem_float_fetch, guest_shmem_float_fetch, 634, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_fetch, kept_shmem_float_fetch, imp_shmem_float_fetch, probe_shmem_float_fetch, guest_shmem_float_fetch, 634, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] amo::fetch::<f32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_fetch(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_fetch", 635, imp_shmem_double_fetch, brief_shmem_double_fetch, probe_shmem_double_fetch)
+    weak!("shmem_double_fetch", 635, imp_shmem_double_fetch, brief_shmem_double_fetch, kept_shmem_double_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_fetch(source: *const f64, pe: c_int) -> f64 {
-    strong!(635, imp_shmem_double_fetch, brief_shmem_double_fetch, probe_shmem_double_fetch)
+    strong!(635, imp_shmem_double_fetch, brief_shmem_double_fetch, kept_shmem_double_fetch)
 }
-routine!(brief brief_shmem_double_fetch, imp_shmem_double_fetch, probe_shmem_double_fetch, guest_shmem_double_fetch, 635, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_fetch, kept_shmem_double_fetch, imp_shmem_double_fetch, probe_shmem_double_fetch, guest_shmem_double_fetch, 635, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] amo::fetch::<f64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_fetch(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_fetch", 636, imp_shmem_int_fetch, brief_shmem_int_fetch, probe_shmem_int_fetch)
+    weak!("shmem_int_fetch", 636, imp_shmem_int_fetch, brief_shmem_int_fetch, kept_shmem_int_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_fetch(source: *const c_int, pe: c_int) -> c_int {
-    strong!(636, imp_shmem_int_fetch, brief_shmem_int_fetch, probe_shmem_int_fetch)
+    strong!(636, imp_shmem_int_fetch, brief_shmem_int_fetch, kept_shmem_int_fetch)
 }
-routine!(brief brief_shmem_int_fetch, imp_shmem_int_fetch, probe_shmem_int_fetch, guest_shmem_int_fetch, 636, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_fetch, kept_shmem_int_fetch, imp_shmem_int_fetch, probe_shmem_int_fetch, guest_shmem_int_fetch, 636, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] amo::fetch::<i32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_fetch(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_fetch", 637, imp_shmem_long_fetch, brief_shmem_long_fetch, probe_shmem_long_fetch)
+    weak!("shmem_long_fetch", 637, imp_shmem_long_fetch, brief_shmem_long_fetch, kept_shmem_long_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_fetch(source: *const c_long, pe: c_int) -> c_long {
-    strong!(637, imp_shmem_long_fetch, brief_shmem_long_fetch, probe_shmem_long_fetch)
+    strong!(637, imp_shmem_long_fetch, brief_shmem_long_fetch, kept_shmem_long_fetch)
 }
-routine!(brief brief_shmem_long_fetch, imp_shmem_long_fetch, probe_shmem_long_fetch, guest_shmem_long_fetch, 637, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_fetch, kept_shmem_long_fetch, imp_shmem_long_fetch, probe_shmem_long_fetch, guest_shmem_long_fetch, 637, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_fetch")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_fetch", 638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, probe_shmem_longlong_fetch)
+    weak!("shmem_longlong_fetch", 638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, kept_shmem_longlong_fetch)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_fetch(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, probe_shmem_longlong_fetch)
+    strong!(638, imp_shmem_longlong_fetch, brief_shmem_longlong_fetch, kept_shmem_longlong_fetch)
 }
-routine!(brief brief_shmem_longlong_fetch, imp_shmem_longlong_fetch, probe_shmem_longlong_fetch, guest_shmem_longlong_fetch, 638, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_fetch, kept_shmem_longlong_fetch, imp_shmem_longlong_fetch, probe_shmem_longlong_fetch, guest_shmem_longlong_fetch, 638, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] amo::fetch::<i64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_atomic_set", 639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, probe_shmem_float_atomic_set)
+    weak!("shmem_float_atomic_set", 639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, kept_shmem_float_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_atomic_set(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, probe_shmem_float_atomic_set)
+    strong!(639, imp_shmem_float_atomic_set, brief_shmem_float_atomic_set, kept_shmem_float_atomic_set)
 }
-routine!(brief brief_shmem_float_atomic_set, imp_shmem_float_atomic_set, probe_shmem_float_atomic_set, guest_shmem_float_atomic_set, 639, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_atomic_set, kept_shmem_float_atomic_set, imp_shmem_float_atomic_set, probe_shmem_float_atomic_set, guest_shmem_float_atomic_set, 639, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_atomic_set", 640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, probe_shmem_double_atomic_set)
+    weak!("shmem_double_atomic_set", 640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, kept_shmem_double_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_atomic_set(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, probe_shmem_double_atomic_set)
+    strong!(640, imp_shmem_double_atomic_set, brief_shmem_double_atomic_set, kept_shmem_double_atomic_set)
 }
-routine!(brief brief_shmem_double_atomic_set, imp_shmem_double_atomic_set, probe_shmem_double_atomic_set, guest_shmem_double_atomic_set, 640, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_atomic_set, kept_shmem_double_atomic_set, imp_shmem_double_atomic_set, probe_shmem_double_atomic_set, guest_shmem_double_atomic_set, 640, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_set", 641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, probe_shmem_int_atomic_set)
+    weak!("shmem_int_atomic_set", 641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, kept_shmem_int_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, probe_shmem_int_atomic_set)
+    strong!(641, imp_shmem_int_atomic_set, brief_shmem_int_atomic_set, kept_shmem_int_atomic_set)
 }
-routine!(brief brief_shmem_int_atomic_set, imp_shmem_int_atomic_set, probe_shmem_int_atomic_set, guest_shmem_int_atomic_set, 641, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_set, kept_shmem_int_atomic_set, imp_shmem_int_atomic_set, probe_shmem_int_atomic_set, guest_shmem_int_atomic_set, 641, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_set", 642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, probe_shmem_long_atomic_set)
+    weak!("shmem_long_atomic_set", 642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, kept_shmem_long_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, probe_shmem_long_atomic_set)
+    strong!(642, imp_shmem_long_atomic_set, brief_shmem_long_atomic_set, kept_shmem_long_atomic_set)
 }
-routine!(brief brief_shmem_long_atomic_set, imp_shmem_long_atomic_set, probe_shmem_long_atomic_set, guest_shmem_long_atomic_set, 642, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_set, kept_shmem_long_atomic_set, imp_shmem_long_atomic_set, probe_shmem_long_atomic_set, guest_shmem_long_atomic_set, 642, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_set", 643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, probe_shmem_longlong_atomic_set)
+    weak!("shmem_longlong_atomic_set", 643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, probe_shmem_longlong_atomic_set)
+    strong!(643, imp_shmem_longlong_atomic_set, brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set)
 }
-routine!(brief brief_shmem_longlong_atomic_set, imp_shmem_longlong_atomic_set, probe_shmem_longlong_atomic_set, guest_shmem_longlong_atomic_set, 643, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_set, kept_shmem_longlong_atomic_set, imp_shmem_longlong_atomic_set, probe_shmem_longlong_atomic_set, guest_shmem_longlong_atomic_set, 643, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_set", 644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, probe_shmem_uint_atomic_set)
+    weak!("shmem_uint_atomic_set", 644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_set(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, probe_shmem_uint_atomic_set)
+    strong!(644, imp_shmem_uint_atomic_set, brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set)
 }
-routine!(brief brief_shmem_uint_atomic_set, imp_shmem_uint_atomic_set, probe_shmem_uint_atomic_set, guest_shmem_uint_atomic_set, 644, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_set, kept_shmem_uint_atomic_set, imp_shmem_uint_atomic_set, probe_shmem_uint_atomic_set, guest_shmem_uint_atomic_set, 644, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_set", 645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, probe_shmem_ulong_atomic_set)
+    weak!("shmem_ulong_atomic_set", 645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_set(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, probe_shmem_ulong_atomic_set)
+    strong!(645, imp_shmem_ulong_atomic_set, brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set)
 }
-routine!(brief brief_shmem_ulong_atomic_set, imp_shmem_ulong_atomic_set, probe_shmem_ulong_atomic_set, guest_shmem_ulong_atomic_set, 645, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_set, kept_shmem_ulong_atomic_set, imp_shmem_ulong_atomic_set, probe_shmem_ulong_atomic_set, guest_shmem_ulong_atomic_set, 645, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_set", 646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, probe_shmem_ulonglong_atomic_set)
+    weak!("shmem_ulonglong_atomic_set", 646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_set(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, probe_shmem_ulonglong_atomic_set)
+    strong!(646, imp_shmem_ulonglong_atomic_set, brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set)
 }
-routine!(brief brief_shmem_ulonglong_atomic_set, imp_shmem_ulonglong_atomic_set, probe_shmem_ulonglong_atomic_set, guest_shmem_ulonglong_atomic_set, 646, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_set, kept_shmem_ulonglong_atomic_set, imp_shmem_ulonglong_atomic_set, probe_shmem_ulonglong_atomic_set, guest_shmem_ulonglong_atomic_set, 646, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_set", 647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, probe_shmem_int32_atomic_set)
+    weak!("shmem_int32_atomic_set", 647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_set(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, probe_shmem_int32_atomic_set)
+    strong!(647, imp_shmem_int32_atomic_set, brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set)
 }
-routine!(brief brief_shmem_int32_atomic_set, imp_shmem_int32_atomic_set, probe_shmem_int32_atomic_set, guest_shmem_int32_atomic_set, 647, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_set, kept_shmem_int32_atomic_set, imp_shmem_int32_atomic_set, probe_shmem_int32_atomic_set, guest_shmem_int32_atomic_set, 647, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_set", 648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, probe_shmem_int64_atomic_set)
+    weak!("shmem_int64_atomic_set", 648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_set(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, probe_shmem_int64_atomic_set)
+    strong!(648, imp_shmem_int64_atomic_set, brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set)
 }
-routine!(brief brief_shmem_int64_atomic_set, imp_shmem_int64_atomic_set, probe_shmem_int64_atomic_set, guest_shmem_int64_atomic_set, 648, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_set, kept_shmem_int64_atomic_set, imp_shmem_int64_atomic_set, probe_shmem_int64_atomic_set, guest_shmem_int64_atomic_set, 648, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_set", 649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, probe_shmem_uint32_atomic_set)
+    weak!("shmem_uint32_atomic_set", 649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_set(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, probe_shmem_uint32_atomic_set)
+    strong!(649, imp_shmem_uint32_atomic_set, brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set)
 }
-routine!(brief brief_shmem_uint32_atomic_set, imp_shmem_uint32_atomic_set, probe_shmem_uint32_atomic_set, guest_shmem_uint32_atomic_set, 649, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_set, kept_shmem_uint32_atomic_set, imp_shmem_uint32_atomic_set, probe_shmem_uint32_atomic_set, guest_shmem_uint32_atomic_set, 649, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_set", 650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, probe_shmem_uint64_atomic_set)
+    weak!("shmem_uint64_atomic_set", 650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_set(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, probe_shmem_uint64_atomic_set)
+    strong!(650, imp_shmem_uint64_atomic_set, brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set)
 }
-routine!(brief brief_shmem_uint64_atomic_set, imp_shmem_uint64_atomic_set, probe_shmem_uint64_atomic_set, guest_shmem_uint64_atomic_set, 650, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_set, kept_shmem_uint64_atomic_set, imp_shmem_uint64_atomic_set, probe_shmem_uint64_atomic_set, guest_shmem_uint64_atomic_set, 650, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_set", 651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, probe_shmem_size_atomic_set)
+    weak!("shmem_size_atomic_set", 651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, kept_shmem_size_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_set(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, probe_shmem_size_atomic_set)
+    strong!(651, imp_shmem_size_atomic_set, brief_shmem_size_atomic_set, kept_shmem_size_atomic_set)
 }
-routine!(brief brief_shmem_size_atomic_set, imp_shmem_size_atomic_set, probe_shmem_size_atomic_set, guest_shmem_size_atomic_set, 651, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_set, kept_shmem_size_atomic_set, imp_shmem_size_atomic_set, probe_shmem_size_atomic_set, guest_shmem_size_atomic_set, 651, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_set", 652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, probe_shmem_ptrdiff_atomic_set)
+    weak!("shmem_ptrdiff_atomic_set", 652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_set(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, probe_shmem_ptrdiff_atomic_set)
+    strong!(652, imp_shmem_ptrdiff_atomic_set, brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_set, imp_shmem_ptrdiff_atomic_set, probe_shmem_ptrdiff_atomic_set, guest_shmem_ptrdiff_atomic_set, 652, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_set, kept_shmem_ptrdiff_atomic_set, imp_shmem_ptrdiff_atomic_set, probe_shmem_ptrdiff_atomic_set, guest_shmem_ptrdiff_atomic_set, 652, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_atomic_set(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
@@ -616,173 +616,173 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_set, probe_shmem_ctx_ptrdiff_atomic_set, g
 
 #[unsafe(export_name = "pellucid_shmem_float_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_set(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_set", 667, imp_shmem_float_set, brief_shmem_float_set, probe_shmem_float_set)
+    weak!("shmem_float_set", 667, imp_shmem_float_set, brief_shmem_float_set, kept_shmem_float_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_set(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(667, imp_shmem_float_set, brief_shmem_float_set, probe_shmem_float_set)
+    strong!(667, imp_shmem_float_set, brief_shmem_float_set, kept_shmem_float_set)
 }
-routine!(brief brief_shmem_float_set, imp_shmem_float_set, probe_shmem_float_set, guest_shmem_float_set, 667, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_set, kept_shmem_float_set, imp_shmem_float_set, probe_shmem_float_set, guest_shmem_float_set, 667, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_set(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_set", 668, imp_shmem_double_set, brief_shmem_double_set, probe_shmem_double_set)
+    weak!("shmem_double_set", 668, imp_shmem_double_set, brief_shmem_double_set, kept_shmem_double_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_set(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(668, imp_shmem_double_set, brief_shmem_double_set, probe_shmem_double_set)
+    strong!(668, imp_shmem_double_set, brief_shmem_double_set, kept_shmem_double_set)
 }
-routine!(brief brief_shmem_double_set, imp_shmem_double_set, probe_shmem_double_set, guest_shmem_double_set, 668, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_set, kept_shmem_double_set, imp_shmem_double_set, probe_shmem_double_set, guest_shmem_double_set, 668, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_set", 669, imp_shmem_int_set, brief_shmem_int_set, probe_shmem_int_set)
+    weak!("shmem_int_set", 669, imp_shmem_int_set, brief_shmem_int_set, kept_shmem_int_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_set(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(669, imp_shmem_int_set, brief_shmem_int_set, probe_shmem_int_set)
+    strong!(669, imp_shmem_int_set, brief_shmem_int_set, kept_shmem_int_set)
 }
-routine!(brief brief_shmem_int_set, imp_shmem_int_set, probe_shmem_int_set, guest_shmem_int_set, 669, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_set, kept_shmem_int_set, imp_shmem_int_set, probe_shmem_int_set, guest_shmem_int_set, 669, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::set::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_set", 670, imp_shmem_long_set, brief_shmem_long_set, probe_shmem_long_set)
+    weak!("shmem_long_set", 670, imp_shmem_long_set, brief_shmem_long_set, kept_shmem_long_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_set(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(670, imp_shmem_long_set, brief_shmem_long_set, probe_shmem_long_set)
+    strong!(670, imp_shmem_long_set, brief_shmem_long_set, kept_shmem_long_set)
 }
-routine!(brief brief_shmem_long_set, imp_shmem_long_set, probe_shmem_long_set, guest_shmem_long_set, 670, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_set, kept_shmem_long_set, imp_shmem_long_set, probe_shmem_long_set, guest_shmem_long_set, 670, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_set")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_set", 671, imp_shmem_longlong_set, brief_shmem_longlong_set, probe_shmem_longlong_set)
+    weak!("shmem_longlong_set", 671, imp_shmem_longlong_set, brief_shmem_longlong_set, kept_shmem_longlong_set)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_set(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(671, imp_shmem_longlong_set, brief_shmem_longlong_set, probe_shmem_longlong_set)
+    strong!(671, imp_shmem_longlong_set, brief_shmem_longlong_set, kept_shmem_longlong_set)
 }
-routine!(brief brief_shmem_longlong_set, imp_shmem_longlong_set, probe_shmem_longlong_set, guest_shmem_longlong_set, 671, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_set, kept_shmem_longlong_set, imp_shmem_longlong_set, probe_shmem_longlong_set, guest_shmem_longlong_set, 671, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::set::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_compare_swap", 672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, probe_shmem_int_atomic_compare_swap)
+    weak!("shmem_int_atomic_compare_swap", 672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_compare_swap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, probe_shmem_int_atomic_compare_swap)
+    strong!(672, imp_shmem_int_atomic_compare_swap, brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap)
 }
-routine!(brief brief_shmem_int_atomic_compare_swap, imp_shmem_int_atomic_compare_swap, probe_shmem_int_atomic_compare_swap, guest_shmem_int_atomic_compare_swap, 672, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_compare_swap, kept_shmem_int_atomic_compare_swap, imp_shmem_int_atomic_compare_swap, probe_shmem_int_atomic_compare_swap, guest_shmem_int_atomic_compare_swap, 672, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_compare_swap", 673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, probe_shmem_long_atomic_compare_swap)
+    weak!("shmem_long_atomic_compare_swap", 673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_compare_swap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, probe_shmem_long_atomic_compare_swap)
+    strong!(673, imp_shmem_long_atomic_compare_swap, brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap)
 }
-routine!(brief brief_shmem_long_atomic_compare_swap, imp_shmem_long_atomic_compare_swap, probe_shmem_long_atomic_compare_swap, guest_shmem_long_atomic_compare_swap, 673, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_compare_swap, kept_shmem_long_atomic_compare_swap, imp_shmem_long_atomic_compare_swap, probe_shmem_long_atomic_compare_swap, guest_shmem_long_atomic_compare_swap, 673, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_compare_swap", 674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, probe_shmem_longlong_atomic_compare_swap)
+    weak!("shmem_longlong_atomic_compare_swap", 674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_compare_swap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, probe_shmem_longlong_atomic_compare_swap)
+    strong!(674, imp_shmem_longlong_atomic_compare_swap, brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap)
 }
-routine!(brief brief_shmem_longlong_atomic_compare_swap, imp_shmem_longlong_atomic_compare_swap, probe_shmem_longlong_atomic_compare_swap, guest_shmem_longlong_atomic_compare_swap, 674, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_compare_swap, kept_shmem_longlong_atomic_compare_swap, imp_shmem_longlong_atomic_compare_swap, probe_shmem_longlong_atomic_compare_swap, guest_shmem_longlong_atomic_compare_swap, 674, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_compare_swap", 675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, probe_shmem_uint_atomic_compare_swap)
+    weak!("shmem_uint_atomic_compare_swap", 675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_compare_swap(dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, probe_shmem_uint_atomic_compare_swap)
+    strong!(675, imp_shmem_uint_atomic_compare_swap, brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap)
 }
-routine!(brief brief_shmem_uint_atomic_compare_swap, imp_shmem_uint_atomic_compare_swap, probe_shmem_uint_atomic_compare_swap, guest_shmem_uint_atomic_compare_swap, 675, sampled, (dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_compare_swap, kept_shmem_uint_atomic_compare_swap, imp_shmem_uint_atomic_compare_swap, probe_shmem_uint_atomic_compare_swap, guest_shmem_uint_atomic_compare_swap, 675, sampled, (dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_compare_swap", 676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, probe_shmem_ulong_atomic_compare_swap)
+    weak!("shmem_ulong_atomic_compare_swap", 676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_compare_swap(dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, probe_shmem_ulong_atomic_compare_swap)
+    strong!(676, imp_shmem_ulong_atomic_compare_swap, brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap)
 }
-routine!(brief brief_shmem_ulong_atomic_compare_swap, imp_shmem_ulong_atomic_compare_swap, probe_shmem_ulong_atomic_compare_swap, guest_shmem_ulong_atomic_compare_swap, 676, sampled, (dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_compare_swap, kept_shmem_ulong_atomic_compare_swap, imp_shmem_ulong_atomic_compare_swap, probe_shmem_ulong_atomic_compare_swap, guest_shmem_ulong_atomic_compare_swap, 676, sampled, (dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_compare_swap", 677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, probe_shmem_ulonglong_atomic_compare_swap)
+    weak!("shmem_ulonglong_atomic_compare_swap", 677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_compare_swap(dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, probe_shmem_ulonglong_atomic_compare_swap)
+    strong!(677, imp_shmem_ulonglong_atomic_compare_swap, brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap)
 }
-routine!(brief brief_shmem_ulonglong_atomic_compare_swap, imp_shmem_ulonglong_atomic_compare_swap, probe_shmem_ulonglong_atomic_compare_swap, guest_shmem_ulonglong_atomic_compare_swap, 677, sampled, (dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_compare_swap, kept_shmem_ulonglong_atomic_compare_swap, imp_shmem_ulonglong_atomic_compare_swap, probe_shmem_ulonglong_atomic_compare_swap, guest_shmem_ulonglong_atomic_compare_swap, 677, sampled, (dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_compare_swap", 678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, probe_shmem_int32_atomic_compare_swap)
+    weak!("shmem_int32_atomic_compare_swap", 678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_compare_swap(dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32 {
-    strong!(678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, probe_shmem_int32_atomic_compare_swap)
+    strong!(678, imp_shmem_int32_atomic_compare_swap, brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap)
 }
-routine!(brief brief_shmem_int32_atomic_compare_swap, imp_shmem_int32_atomic_compare_swap, probe_shmem_int32_atomic_compare_swap, guest_shmem_int32_atomic_compare_swap, 678, sampled, (dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_compare_swap, kept_shmem_int32_atomic_compare_swap, imp_shmem_int32_atomic_compare_swap, probe_shmem_int32_atomic_compare_swap, guest_shmem_int32_atomic_compare_swap, 678, sampled, (dest: *mut i32, cond: i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_compare_swap", 679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, probe_shmem_int64_atomic_compare_swap)
+    weak!("shmem_int64_atomic_compare_swap", 679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_compare_swap(dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64 {
-    strong!(679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, probe_shmem_int64_atomic_compare_swap)
+    strong!(679, imp_shmem_int64_atomic_compare_swap, brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap)
 }
-routine!(brief brief_shmem_int64_atomic_compare_swap, imp_shmem_int64_atomic_compare_swap, probe_shmem_int64_atomic_compare_swap, guest_shmem_int64_atomic_compare_swap, 679, sampled, (dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_compare_swap, kept_shmem_int64_atomic_compare_swap, imp_shmem_int64_atomic_compare_swap, probe_shmem_int64_atomic_compare_swap, guest_shmem_int64_atomic_compare_swap, 679, sampled, (dest: *mut i64, cond: i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_compare_swap", 680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, probe_shmem_uint32_atomic_compare_swap)
+    weak!("shmem_uint32_atomic_compare_swap", 680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_compare_swap(dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32 {
-    strong!(680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, probe_shmem_uint32_atomic_compare_swap)
+    strong!(680, imp_shmem_uint32_atomic_compare_swap, brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap)
 }
-routine!(brief brief_shmem_uint32_atomic_compare_swap, imp_shmem_uint32_atomic_compare_swap, probe_shmem_uint32_atomic_compare_swap, guest_shmem_uint32_atomic_compare_swap, 680, sampled, (dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_compare_swap, kept_shmem_uint32_atomic_compare_swap, imp_shmem_uint32_atomic_compare_swap, probe_shmem_uint32_atomic_compare_swap, guest_shmem_uint32_atomic_compare_swap, 680, sampled, (dest: *mut u32, cond: u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::compare_swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_compare_swap", 681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, probe_shmem_uint64_atomic_compare_swap)
+    weak!("shmem_uint64_atomic_compare_swap", 681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_compare_swap(dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64 {
-    strong!(681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, probe_shmem_uint64_atomic_compare_swap)
+    strong!(681, imp_shmem_uint64_atomic_compare_swap, brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap)
 }
-routine!(brief brief_shmem_uint64_atomic_compare_swap, imp_shmem_uint64_atomic_compare_swap, probe_shmem_uint64_atomic_compare_swap, guest_shmem_uint64_atomic_compare_swap, 681, sampled, (dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_compare_swap, kept_shmem_uint64_atomic_compare_swap, imp_shmem_uint64_atomic_compare_swap, probe_shmem_uint64_atomic_compare_swap, guest_shmem_uint64_atomic_compare_swap, 681, sampled, (dest: *mut u64, cond: u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_compare_swap", 682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, probe_shmem_size_atomic_compare_swap)
+    weak!("shmem_size_atomic_compare_swap", 682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_compare_swap(dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize {
-    strong!(682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, probe_shmem_size_atomic_compare_swap)
+    strong!(682, imp_shmem_size_atomic_compare_swap, brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap)
 }
-routine!(brief brief_shmem_size_atomic_compare_swap, imp_shmem_size_atomic_compare_swap, probe_shmem_size_atomic_compare_swap, guest_shmem_size_atomic_compare_swap, 682, sampled, (dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_compare_swap, kept_shmem_size_atomic_compare_swap, imp_shmem_size_atomic_compare_swap, probe_shmem_size_atomic_compare_swap, guest_shmem_size_atomic_compare_swap, 682, sampled, (dest: *mut usize, cond: usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::compare_swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_compare_swap", 683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, probe_shmem_ptrdiff_atomic_compare_swap)
+    weak!("shmem_ptrdiff_atomic_compare_swap", 683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_compare_swap(dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize {
-    strong!(683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, probe_shmem_ptrdiff_atomic_compare_swap)
+    strong!(683, imp_shmem_ptrdiff_atomic_compare_swap, brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_compare_swap, imp_shmem_ptrdiff_atomic_compare_swap, probe_shmem_ptrdiff_atomic_compare_swap, guest_shmem_ptrdiff_atomic_compare_swap, 683, sampled, (dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_compare_swap, kept_shmem_ptrdiff_atomic_compare_swap, imp_shmem_ptrdiff_atomic_compare_swap, probe_shmem_ptrdiff_atomic_compare_swap, guest_shmem_ptrdiff_atomic_compare_swap, 683, sampled, (dest: *mut isize, cond: isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_compare_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_compare_swap(ctx: Ctx, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
@@ -906,173 +906,173 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_compare_swap, probe_shmem_ctx_ptrdiff_atom
 
 #[unsafe(export_name = "pellucid_shmem_int_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_cswap", 696, imp_shmem_int_cswap, brief_shmem_int_cswap, probe_shmem_int_cswap)
+    weak!("shmem_int_cswap", 696, imp_shmem_int_cswap, brief_shmem_int_cswap, kept_shmem_int_cswap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_cswap(dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(696, imp_shmem_int_cswap, brief_shmem_int_cswap, probe_shmem_int_cswap)
+    strong!(696, imp_shmem_int_cswap, brief_shmem_int_cswap, kept_shmem_int_cswap)
 }
-routine!(brief brief_shmem_int_cswap, imp_shmem_int_cswap, probe_shmem_int_cswap, guest_shmem_int_cswap, 696, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_cswap, kept_shmem_int_cswap, imp_shmem_int_cswap, probe_shmem_int_cswap, guest_shmem_int_cswap, 696, sampled, (dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::compare_swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_cswap", 697, imp_shmem_long_cswap, brief_shmem_long_cswap, probe_shmem_long_cswap)
+    weak!("shmem_long_cswap", 697, imp_shmem_long_cswap, brief_shmem_long_cswap, kept_shmem_long_cswap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_cswap(dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(697, imp_shmem_long_cswap, brief_shmem_long_cswap, probe_shmem_long_cswap)
+    strong!(697, imp_shmem_long_cswap, brief_shmem_long_cswap, kept_shmem_long_cswap)
 }
-routine!(brief brief_shmem_long_cswap, imp_shmem_long_cswap, probe_shmem_long_cswap, guest_shmem_long_cswap, 697, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_cswap, kept_shmem_long_cswap, imp_shmem_long_cswap, probe_shmem_long_cswap, guest_shmem_long_cswap, 697, sampled, (dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_cswap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_cswap", 698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, probe_shmem_longlong_cswap)
+    weak!("shmem_longlong_cswap", 698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, kept_shmem_longlong_cswap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_cswap(dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, probe_shmem_longlong_cswap)
+    strong!(698, imp_shmem_longlong_cswap, brief_shmem_longlong_cswap, kept_shmem_longlong_cswap)
 }
-routine!(brief brief_shmem_longlong_cswap, imp_shmem_longlong_cswap, probe_shmem_longlong_cswap, guest_shmem_longlong_cswap, 698, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_cswap, kept_shmem_longlong_cswap, imp_shmem_longlong_cswap, probe_shmem_longlong_cswap, guest_shmem_longlong_cswap, 698, sampled, (dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::compare_swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(cond), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    weak!("shmem_float_atomic_swap", 699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, probe_shmem_float_atomic_swap)
+    weak!("shmem_float_atomic_swap", 699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_atomic_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    strong!(699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, probe_shmem_float_atomic_swap)
+    strong!(699, imp_shmem_float_atomic_swap, brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap)
 }
-routine!(brief brief_shmem_float_atomic_swap, imp_shmem_float_atomic_swap, probe_shmem_float_atomic_swap, guest_shmem_float_atomic_swap, 699, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_atomic_swap, kept_shmem_float_atomic_swap, imp_shmem_float_atomic_swap, probe_shmem_float_atomic_swap, guest_shmem_float_atomic_swap, 699, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    weak!("shmem_double_atomic_swap", 700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, probe_shmem_double_atomic_swap)
+    weak!("shmem_double_atomic_swap", 700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_atomic_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    strong!(700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, probe_shmem_double_atomic_swap)
+    strong!(700, imp_shmem_double_atomic_swap, brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap)
 }
-routine!(brief brief_shmem_double_atomic_swap, imp_shmem_double_atomic_swap, probe_shmem_double_atomic_swap, guest_shmem_double_atomic_swap, 700, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_atomic_swap, kept_shmem_double_atomic_swap, imp_shmem_double_atomic_swap, probe_shmem_double_atomic_swap, guest_shmem_double_atomic_swap, 700, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_swap", 701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, probe_shmem_int_atomic_swap)
+    weak!("shmem_int_atomic_swap", 701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, probe_shmem_int_atomic_swap)
+    strong!(701, imp_shmem_int_atomic_swap, brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap)
 }
-routine!(brief brief_shmem_int_atomic_swap, imp_shmem_int_atomic_swap, probe_shmem_int_atomic_swap, guest_shmem_int_atomic_swap, 701, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_swap, kept_shmem_int_atomic_swap, imp_shmem_int_atomic_swap, probe_shmem_int_atomic_swap, guest_shmem_int_atomic_swap, 701, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_swap", 702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, probe_shmem_long_atomic_swap)
+    weak!("shmem_long_atomic_swap", 702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, probe_shmem_long_atomic_swap)
+    strong!(702, imp_shmem_long_atomic_swap, brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap)
 }
-routine!(brief brief_shmem_long_atomic_swap, imp_shmem_long_atomic_swap, probe_shmem_long_atomic_swap, guest_shmem_long_atomic_swap, 702, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_swap, kept_shmem_long_atomic_swap, imp_shmem_long_atomic_swap, probe_shmem_long_atomic_swap, guest_shmem_long_atomic_swap, 702, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_swap", 703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, probe_shmem_longlong_atomic_swap)
+    weak!("shmem_longlong_atomic_swap", 703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, probe_shmem_longlong_atomic_swap)
+    strong!(703, imp_shmem_longlong_atomic_swap, brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap)
 }
-routine!(brief brief_shmem_longlong_atomic_swap, imp_shmem_longlong_atomic_swap, probe_shmem_longlong_atomic_swap, guest_shmem_longlong_atomic_swap, 703, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_swap, kept_shmem_longlong_atomic_swap, imp_shmem_longlong_atomic_swap, probe_shmem_longlong_atomic_swap, guest_shmem_longlong_atomic_swap, 703, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_swap", 704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, probe_shmem_uint_atomic_swap)
+    weak!("shmem_uint_atomic_swap", 704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_swap(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, probe_shmem_uint_atomic_swap)
+    strong!(704, imp_shmem_uint_atomic_swap, brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap)
 }
-routine!(brief brief_shmem_uint_atomic_swap, imp_shmem_uint_atomic_swap, probe_shmem_uint_atomic_swap, guest_shmem_uint_atomic_swap, 704, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_swap, kept_shmem_uint_atomic_swap, imp_shmem_uint_atomic_swap, probe_shmem_uint_atomic_swap, guest_shmem_uint_atomic_swap, 704, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_swap", 705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, probe_shmem_ulong_atomic_swap)
+    weak!("shmem_ulong_atomic_swap", 705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_swap(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, probe_shmem_ulong_atomic_swap)
+    strong!(705, imp_shmem_ulong_atomic_swap, brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap)
 }
-routine!(brief brief_shmem_ulong_atomic_swap, imp_shmem_ulong_atomic_swap, probe_shmem_ulong_atomic_swap, guest_shmem_ulong_atomic_swap, 705, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_swap, kept_shmem_ulong_atomic_swap, imp_shmem_ulong_atomic_swap, probe_shmem_ulong_atomic_swap, guest_shmem_ulong_atomic_swap, 705, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_swap", 706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, probe_shmem_ulonglong_atomic_swap)
+    weak!("shmem_ulonglong_atomic_swap", 706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_swap(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, probe_shmem_ulonglong_atomic_swap)
+    strong!(706, imp_shmem_ulonglong_atomic_swap, brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap)
 }
-routine!(brief brief_shmem_ulonglong_atomic_swap, imp_shmem_ulonglong_atomic_swap, probe_shmem_ulonglong_atomic_swap, guest_shmem_ulonglong_atomic_swap, 706, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_swap, kept_shmem_ulonglong_atomic_swap, imp_shmem_ulonglong_atomic_swap, probe_shmem_ulonglong_atomic_swap, guest_shmem_ulonglong_atomic_swap, 706, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_swap", 707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, probe_shmem_int32_atomic_swap)
+    weak!("shmem_int32_atomic_swap", 707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_swap(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, probe_shmem_int32_atomic_swap)
+    strong!(707, imp_shmem_int32_atomic_swap, brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap)
 }
-routine!(brief brief_shmem_int32_atomic_swap, imp_shmem_int32_atomic_swap, probe_shmem_int32_atomic_swap, guest_shmem_int32_atomic_swap, 707, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_swap, kept_shmem_int32_atomic_swap, imp_shmem_int32_atomic_swap, probe_shmem_int32_atomic_swap, guest_shmem_int32_atomic_swap, 707, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_swap", 708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, probe_shmem_int64_atomic_swap)
+    weak!("shmem_int64_atomic_swap", 708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_swap(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, probe_shmem_int64_atomic_swap)
+    strong!(708, imp_shmem_int64_atomic_swap, brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap)
 }
-routine!(brief brief_shmem_int64_atomic_swap, imp_shmem_int64_atomic_swap, probe_shmem_int64_atomic_swap, guest_shmem_int64_atomic_swap, 708, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_swap, kept_shmem_int64_atomic_swap, imp_shmem_int64_atomic_swap, probe_shmem_int64_atomic_swap, guest_shmem_int64_atomic_swap, 708, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_swap", 709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, probe_shmem_uint32_atomic_swap)
+    weak!("shmem_uint32_atomic_swap", 709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_swap(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, probe_shmem_uint32_atomic_swap)
+    strong!(709, imp_shmem_uint32_atomic_swap, brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap)
 }
-routine!(brief brief_shmem_uint32_atomic_swap, imp_shmem_uint32_atomic_swap, probe_shmem_uint32_atomic_swap, guest_shmem_uint32_atomic_swap, 709, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_swap, kept_shmem_uint32_atomic_swap, imp_shmem_uint32_atomic_swap, probe_shmem_uint32_atomic_swap, guest_shmem_uint32_atomic_swap, 709, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::swap::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_swap", 710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, probe_shmem_uint64_atomic_swap)
+    weak!("shmem_uint64_atomic_swap", 710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_swap(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, probe_shmem_uint64_atomic_swap)
+    strong!(710, imp_shmem_uint64_atomic_swap, brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap)
 }
-routine!(brief brief_shmem_uint64_atomic_swap, imp_shmem_uint64_atomic_swap, probe_shmem_uint64_atomic_swap, guest_shmem_uint64_atomic_swap, 710, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_swap, kept_shmem_uint64_atomic_swap, imp_shmem_uint64_atomic_swap, probe_shmem_uint64_atomic_swap, guest_shmem_uint64_atomic_swap, 710, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_swap", 711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, probe_shmem_size_atomic_swap)
+    weak!("shmem_size_atomic_swap", 711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_swap(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, probe_shmem_size_atomic_swap)
+    strong!(711, imp_shmem_size_atomic_swap, brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap)
 }
-routine!(brief brief_shmem_size_atomic_swap, imp_shmem_size_atomic_swap, probe_shmem_size_atomic_swap, guest_shmem_size_atomic_swap, 711, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_swap, kept_shmem_size_atomic_swap, imp_shmem_size_atomic_swap, probe_shmem_size_atomic_swap, guest_shmem_size_atomic_swap, 711, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::swap::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_swap", 712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, probe_shmem_ptrdiff_atomic_swap)
+    weak!("shmem_ptrdiff_atomic_swap", 712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_swap(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, probe_shmem_ptrdiff_atomic_swap)
+    strong!(712, imp_shmem_ptrdiff_atomic_swap, brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_swap, imp_shmem_ptrdiff_atomic_swap, probe_shmem_ptrdiff_atomic_swap, guest_shmem_ptrdiff_atomic_swap, 712, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_swap, kept_shmem_ptrdiff_atomic_swap, imp_shmem_ptrdiff_atomic_swap, probe_shmem_ptrdiff_atomic_swap, guest_shmem_ptrdiff_atomic_swap, 712, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_atomic_swap(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) -> f32 {
@@ -1216,173 +1216,173 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_swap, probe_shmem_ctx_ptrdiff_atomic_swap,
 
 #[unsafe(export_name = "pellucid_shmem_float_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    weak!("shmem_float_swap", 727, imp_shmem_float_swap, brief_shmem_float_swap, probe_shmem_float_swap)
+    weak!("shmem_float_swap", 727, imp_shmem_float_swap, brief_shmem_float_swap, kept_shmem_float_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_swap(dest: *mut f32, value: f32, pe: c_int) -> f32 {
-    strong!(727, imp_shmem_float_swap, brief_shmem_float_swap, probe_shmem_float_swap)
+    strong!(727, imp_shmem_float_swap, brief_shmem_float_swap, kept_shmem_float_swap)
 }
-routine!(brief brief_shmem_float_swap, imp_shmem_float_swap, probe_shmem_float_swap, guest_shmem_float_swap, 727, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_swap, kept_shmem_float_swap, imp_shmem_float_swap, probe_shmem_float_swap, guest_shmem_float_swap, 727, sampled, (dest: *mut f32, value: f32, pe: c_int) -> f32, |m| [pe, dest.addr(), 4] amo::swap::<f32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    weak!("shmem_double_swap", 728, imp_shmem_double_swap, brief_shmem_double_swap, probe_shmem_double_swap)
+    weak!("shmem_double_swap", 728, imp_shmem_double_swap, brief_shmem_double_swap, kept_shmem_double_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_swap(dest: *mut f64, value: f64, pe: c_int) -> f64 {
-    strong!(728, imp_shmem_double_swap, brief_shmem_double_swap, probe_shmem_double_swap)
+    strong!(728, imp_shmem_double_swap, brief_shmem_double_swap, kept_shmem_double_swap)
 }
-routine!(brief brief_shmem_double_swap, imp_shmem_double_swap, probe_shmem_double_swap, guest_shmem_double_swap, 728, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_swap, kept_shmem_double_swap, imp_shmem_double_swap, probe_shmem_double_swap, guest_shmem_double_swap, 728, sampled, (dest: *mut f64, value: f64, pe: c_int) -> f64, |m| [pe, dest.addr(), 8] amo::swap::<f64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_swap", 729, imp_shmem_int_swap, brief_shmem_int_swap, probe_shmem_int_swap)
+    weak!("shmem_int_swap", 729, imp_shmem_int_swap, brief_shmem_int_swap, kept_shmem_int_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_swap(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(729, imp_shmem_int_swap, brief_shmem_int_swap, probe_shmem_int_swap)
+    strong!(729, imp_shmem_int_swap, brief_shmem_int_swap, kept_shmem_int_swap)
 }
-routine!(brief brief_shmem_int_swap, imp_shmem_int_swap, probe_shmem_int_swap, guest_shmem_int_swap, 729, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_swap, kept_shmem_int_swap, imp_shmem_int_swap, probe_shmem_int_swap, guest_shmem_int_swap, 729, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::swap::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_swap", 730, imp_shmem_long_swap, brief_shmem_long_swap, probe_shmem_long_swap)
+    weak!("shmem_long_swap", 730, imp_shmem_long_swap, brief_shmem_long_swap, kept_shmem_long_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_swap(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(730, imp_shmem_long_swap, brief_shmem_long_swap, probe_shmem_long_swap)
+    strong!(730, imp_shmem_long_swap, brief_shmem_long_swap, kept_shmem_long_swap)
 }
-routine!(brief brief_shmem_long_swap, imp_shmem_long_swap, probe_shmem_long_swap, guest_shmem_long_swap, 730, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_swap, kept_shmem_long_swap, imp_shmem_long_swap, probe_shmem_long_swap, guest_shmem_long_swap, 730, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_swap")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_swap", 731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, probe_shmem_longlong_swap)
+    weak!("shmem_longlong_swap", 731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, kept_shmem_longlong_swap)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_swap(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, probe_shmem_longlong_swap)
+    strong!(731, imp_shmem_longlong_swap, brief_shmem_longlong_swap, kept_shmem_longlong_swap)
 }
-routine!(brief brief_shmem_longlong_swap, imp_shmem_longlong_swap, probe_shmem_longlong_swap, guest_shmem_longlong_swap, 731, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_swap, kept_shmem_longlong_swap, imp_shmem_longlong_swap, probe_shmem_longlong_swap, guest_shmem_longlong_swap, 731, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::swap::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch_inc", 732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, probe_shmem_int_atomic_fetch_inc)
+    weak!("shmem_int_atomic_fetch_inc", 732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch_inc(dest: *mut c_int, pe: c_int) -> c_int {
-    strong!(732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, probe_shmem_int_atomic_fetch_inc)
+    strong!(732, imp_shmem_int_atomic_fetch_inc, brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_int_atomic_fetch_inc, imp_shmem_int_atomic_fetch_inc, probe_shmem_int_atomic_fetch_inc, guest_shmem_int_atomic_fetch_inc, 732, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch_inc, kept_shmem_int_atomic_fetch_inc, imp_shmem_int_atomic_fetch_inc, probe_shmem_int_atomic_fetch_inc, guest_shmem_int_atomic_fetch_inc, 732, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch_inc", 733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, probe_shmem_long_atomic_fetch_inc)
+    weak!("shmem_long_atomic_fetch_inc", 733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch_inc(dest: *mut c_long, pe: c_int) -> c_long {
-    strong!(733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, probe_shmem_long_atomic_fetch_inc)
+    strong!(733, imp_shmem_long_atomic_fetch_inc, brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_long_atomic_fetch_inc, imp_shmem_long_atomic_fetch_inc, probe_shmem_long_atomic_fetch_inc, guest_shmem_long_atomic_fetch_inc, 733, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch_inc, kept_shmem_long_atomic_fetch_inc, imp_shmem_long_atomic_fetch_inc, probe_shmem_long_atomic_fetch_inc, guest_shmem_long_atomic_fetch_inc, 733, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch_inc", 734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, probe_shmem_longlong_atomic_fetch_inc)
+    weak!("shmem_longlong_atomic_fetch_inc", 734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_inc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    strong!(734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, probe_shmem_longlong_atomic_fetch_inc)
+    strong!(734, imp_shmem_longlong_atomic_fetch_inc, brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch_inc, imp_shmem_longlong_atomic_fetch_inc, probe_shmem_longlong_atomic_fetch_inc, guest_shmem_longlong_atomic_fetch_inc, 734, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch_inc, kept_shmem_longlong_atomic_fetch_inc, imp_shmem_longlong_atomic_fetch_inc, probe_shmem_longlong_atomic_fetch_inc, guest_shmem_longlong_atomic_fetch_inc, 734, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_inc", 735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, probe_shmem_uint_atomic_fetch_inc)
+    weak!("shmem_uint_atomic_fetch_inc", 735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_inc(dest: *mut c_uint, pe: c_int) -> c_uint {
-    strong!(735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, probe_shmem_uint_atomic_fetch_inc)
+    strong!(735, imp_shmem_uint_atomic_fetch_inc, brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_inc, imp_shmem_uint_atomic_fetch_inc, probe_shmem_uint_atomic_fetch_inc, guest_shmem_uint_atomic_fetch_inc, 735, sampled, (dest: *mut c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_inc, kept_shmem_uint_atomic_fetch_inc, imp_shmem_uint_atomic_fetch_inc, probe_shmem_uint_atomic_fetch_inc, guest_shmem_uint_atomic_fetch_inc, 735, sampled, (dest: *mut c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_inc", 736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, probe_shmem_ulong_atomic_fetch_inc)
+    weak!("shmem_ulong_atomic_fetch_inc", 736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_inc(dest: *mut c_ulong, pe: c_int) -> c_ulong {
-    strong!(736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, probe_shmem_ulong_atomic_fetch_inc)
+    strong!(736, imp_shmem_ulong_atomic_fetch_inc, brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_inc, imp_shmem_ulong_atomic_fetch_inc, probe_shmem_ulong_atomic_fetch_inc, guest_shmem_ulong_atomic_fetch_inc, 736, sampled, (dest: *mut c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_inc, kept_shmem_ulong_atomic_fetch_inc, imp_shmem_ulong_atomic_fetch_inc, probe_shmem_ulong_atomic_fetch_inc, guest_shmem_ulong_atomic_fetch_inc, 736, sampled, (dest: *mut c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_inc", 737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, probe_shmem_ulonglong_atomic_fetch_inc)
+    weak!("shmem_ulonglong_atomic_fetch_inc", 737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_inc(dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, probe_shmem_ulonglong_atomic_fetch_inc)
+    strong!(737, imp_shmem_ulonglong_atomic_fetch_inc, brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_inc, imp_shmem_ulonglong_atomic_fetch_inc, probe_shmem_ulonglong_atomic_fetch_inc, guest_shmem_ulonglong_atomic_fetch_inc, 737, sampled, (dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_inc, kept_shmem_ulonglong_atomic_fetch_inc, imp_shmem_ulonglong_atomic_fetch_inc, probe_shmem_ulonglong_atomic_fetch_inc, guest_shmem_ulonglong_atomic_fetch_inc, 737, sampled, (dest: *mut c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_inc", 738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, probe_shmem_int32_atomic_fetch_inc)
+    weak!("shmem_int32_atomic_fetch_inc", 738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_inc(dest: *mut i32, pe: c_int) -> i32 {
-    strong!(738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, probe_shmem_int32_atomic_fetch_inc)
+    strong!(738, imp_shmem_int32_atomic_fetch_inc, brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_inc, imp_shmem_int32_atomic_fetch_inc, probe_shmem_int32_atomic_fetch_inc, guest_shmem_int32_atomic_fetch_inc, 738, sampled, (dest: *mut i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_inc, kept_shmem_int32_atomic_fetch_inc, imp_shmem_int32_atomic_fetch_inc, probe_shmem_int32_atomic_fetch_inc, guest_shmem_int32_atomic_fetch_inc, 738, sampled, (dest: *mut i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_inc", 739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, probe_shmem_int64_atomic_fetch_inc)
+    weak!("shmem_int64_atomic_fetch_inc", 739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_inc(dest: *mut i64, pe: c_int) -> i64 {
-    strong!(739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, probe_shmem_int64_atomic_fetch_inc)
+    strong!(739, imp_shmem_int64_atomic_fetch_inc, brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_inc, imp_shmem_int64_atomic_fetch_inc, probe_shmem_int64_atomic_fetch_inc, guest_shmem_int64_atomic_fetch_inc, 739, sampled, (dest: *mut i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_inc, kept_shmem_int64_atomic_fetch_inc, imp_shmem_int64_atomic_fetch_inc, probe_shmem_int64_atomic_fetch_inc, guest_shmem_int64_atomic_fetch_inc, 739, sampled, (dest: *mut i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_inc", 740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, probe_shmem_uint32_atomic_fetch_inc)
+    weak!("shmem_uint32_atomic_fetch_inc", 740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_inc(dest: *mut u32, pe: c_int) -> u32 {
-    strong!(740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, probe_shmem_uint32_atomic_fetch_inc)
+    strong!(740, imp_shmem_uint32_atomic_fetch_inc, brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_inc, imp_shmem_uint32_atomic_fetch_inc, probe_shmem_uint32_atomic_fetch_inc, guest_shmem_uint32_atomic_fetch_inc, 740, sampled, (dest: *mut u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_inc, kept_shmem_uint32_atomic_fetch_inc, imp_shmem_uint32_atomic_fetch_inc, probe_shmem_uint32_atomic_fetch_inc, guest_shmem_uint32_atomic_fetch_inc, 740, sampled, (dest: *mut u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_inc", 741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, probe_shmem_uint64_atomic_fetch_inc)
+    weak!("shmem_uint64_atomic_fetch_inc", 741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_inc(dest: *mut u64, pe: c_int) -> u64 {
-    strong!(741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, probe_shmem_uint64_atomic_fetch_inc)
+    strong!(741, imp_shmem_uint64_atomic_fetch_inc, brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_inc, imp_shmem_uint64_atomic_fetch_inc, probe_shmem_uint64_atomic_fetch_inc, guest_shmem_uint64_atomic_fetch_inc, 741, sampled, (dest: *mut u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_inc, kept_shmem_uint64_atomic_fetch_inc, imp_shmem_uint64_atomic_fetch_inc, probe_shmem_uint64_atomic_fetch_inc, guest_shmem_uint64_atomic_fetch_inc, 741, sampled, (dest: *mut u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch_inc", 742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, probe_shmem_size_atomic_fetch_inc)
+    weak!("shmem_size_atomic_fetch_inc", 742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch_inc(dest: *mut usize, pe: c_int) -> usize {
-    strong!(742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, probe_shmem_size_atomic_fetch_inc)
+    strong!(742, imp_shmem_size_atomic_fetch_inc, brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_size_atomic_fetch_inc, imp_shmem_size_atomic_fetch_inc, probe_shmem_size_atomic_fetch_inc, guest_shmem_size_atomic_fetch_inc, 742, sampled, (dest: *mut usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch_inc, kept_shmem_size_atomic_fetch_inc, imp_shmem_size_atomic_fetch_inc, probe_shmem_size_atomic_fetch_inc, guest_shmem_size_atomic_fetch_inc, 742, sampled, (dest: *mut usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch_inc", 743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, probe_shmem_ptrdiff_atomic_fetch_inc)
+    weak!("shmem_ptrdiff_atomic_fetch_inc", 743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_inc(dest: *mut isize, pe: c_int) -> isize {
-    strong!(743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, probe_shmem_ptrdiff_atomic_fetch_inc)
+    strong!(743, imp_shmem_ptrdiff_atomic_fetch_inc, brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc, imp_shmem_ptrdiff_atomic_fetch_inc, probe_shmem_ptrdiff_atomic_fetch_inc, guest_shmem_ptrdiff_atomic_fetch_inc, 743, sampled, (dest: *mut isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc, kept_shmem_ptrdiff_atomic_fetch_inc, imp_shmem_ptrdiff_atomic_fetch_inc, probe_shmem_ptrdiff_atomic_fetch_inc, guest_shmem_ptrdiff_atomic_fetch_inc, 743, sampled, (dest: *mut isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) -> c_int {
@@ -1506,153 +1506,153 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_inc, probe_shmem_ctx_ptrdiff_atomic_
 
 #[unsafe(export_name = "pellucid_shmem_int_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_finc", 756, imp_shmem_int_finc, brief_shmem_int_finc, probe_shmem_int_finc)
+    weak!("shmem_int_finc", 756, imp_shmem_int_finc, brief_shmem_int_finc, kept_shmem_int_finc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_finc(dest: *mut c_int, pe: c_int) -> c_int {
-    strong!(756, imp_shmem_int_finc, brief_shmem_int_finc, probe_shmem_int_finc)
+    strong!(756, imp_shmem_int_finc, brief_shmem_int_finc, kept_shmem_int_finc)
 }
-routine!(brief brief_shmem_int_finc, imp_shmem_int_finc, probe_shmem_int_finc, guest_shmem_int_finc, 756, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_finc, kept_shmem_int_finc, imp_shmem_int_finc, probe_shmem_int_finc, guest_shmem_int_finc, 756, sampled, (dest: *mut c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_finc", 757, imp_shmem_long_finc, brief_shmem_long_finc, probe_shmem_long_finc)
+    weak!("shmem_long_finc", 757, imp_shmem_long_finc, brief_shmem_long_finc, kept_shmem_long_finc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_finc(dest: *mut c_long, pe: c_int) -> c_long {
-    strong!(757, imp_shmem_long_finc, brief_shmem_long_finc, probe_shmem_long_finc)
+    strong!(757, imp_shmem_long_finc, brief_shmem_long_finc, kept_shmem_long_finc)
 }
-routine!(brief brief_shmem_long_finc, imp_shmem_long_finc, probe_shmem_long_finc, guest_shmem_long_finc, 757, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_finc, kept_shmem_long_finc, imp_shmem_long_finc, probe_shmem_long_finc, guest_shmem_long_finc, 757, sampled, (dest: *mut c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_finc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_finc", 758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, probe_shmem_longlong_finc)
+    weak!("shmem_longlong_finc", 758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, kept_shmem_longlong_finc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_finc(dest: *mut c_longlong, pe: c_int) -> c_longlong {
-    strong!(758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, probe_shmem_longlong_finc)
+    strong!(758, imp_shmem_longlong_finc, brief_shmem_longlong_finc, kept_shmem_longlong_finc)
 }
-routine!(brief brief_shmem_longlong_finc, imp_shmem_longlong_finc, probe_shmem_longlong_finc, guest_shmem_longlong_finc, 758, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_finc, kept_shmem_longlong_finc, imp_shmem_longlong_finc, probe_shmem_longlong_finc, guest_shmem_longlong_finc, 758, sampled, (dest: *mut c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_inc(dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_atomic_inc", 759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, probe_shmem_int_atomic_inc)
+    weak!("shmem_int_atomic_inc", 759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_inc(dest: *mut c_int, pe: c_int) {
-    strong!(759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, probe_shmem_int_atomic_inc)
+    strong!(759, imp_shmem_int_atomic_inc, brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc)
 }
-routine!(brief brief_shmem_int_atomic_inc, imp_shmem_int_atomic_inc, probe_shmem_int_atomic_inc, guest_shmem_int_atomic_inc, 759, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_inc, kept_shmem_int_atomic_inc, imp_shmem_int_atomic_inc, probe_shmem_int_atomic_inc, guest_shmem_int_atomic_inc, 759, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_inc(dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_atomic_inc", 760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, probe_shmem_long_atomic_inc)
+    weak!("shmem_long_atomic_inc", 760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_inc(dest: *mut c_long, pe: c_int) {
-    strong!(760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, probe_shmem_long_atomic_inc)
+    strong!(760, imp_shmem_long_atomic_inc, brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc)
 }
-routine!(brief brief_shmem_long_atomic_inc, imp_shmem_long_atomic_inc, probe_shmem_long_atomic_inc, guest_shmem_long_atomic_inc, 760, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_inc, kept_shmem_long_atomic_inc, imp_shmem_long_atomic_inc, probe_shmem_long_atomic_inc, guest_shmem_long_atomic_inc, 760, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_inc", 761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, probe_shmem_longlong_atomic_inc)
+    weak!("shmem_longlong_atomic_inc", 761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_inc(dest: *mut c_longlong, pe: c_int) {
-    strong!(761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, probe_shmem_longlong_atomic_inc)
+    strong!(761, imp_shmem_longlong_atomic_inc, brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc)
 }
-routine!(brief brief_shmem_longlong_atomic_inc, imp_shmem_longlong_atomic_inc, probe_shmem_longlong_atomic_inc, guest_shmem_longlong_atomic_inc, 761, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_inc, kept_shmem_longlong_atomic_inc, imp_shmem_longlong_atomic_inc, probe_shmem_longlong_atomic_inc, guest_shmem_longlong_atomic_inc, 761, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_inc", 762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, probe_shmem_uint_atomic_inc)
+    weak!("shmem_uint_atomic_inc", 762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_inc(dest: *mut c_uint, pe: c_int) {
-    strong!(762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, probe_shmem_uint_atomic_inc)
+    strong!(762, imp_shmem_uint_atomic_inc, brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc)
 }
-routine!(brief brief_shmem_uint_atomic_inc, imp_shmem_uint_atomic_inc, probe_shmem_uint_atomic_inc, guest_shmem_uint_atomic_inc, 762, sampled, (dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_inc, kept_shmem_uint_atomic_inc, imp_shmem_uint_atomic_inc, probe_shmem_uint_atomic_inc, guest_shmem_uint_atomic_inc, 762, sampled, (dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_inc", 763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, probe_shmem_ulong_atomic_inc)
+    weak!("shmem_ulong_atomic_inc", 763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_inc(dest: *mut c_ulong, pe: c_int) {
-    strong!(763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, probe_shmem_ulong_atomic_inc)
+    strong!(763, imp_shmem_ulong_atomic_inc, brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc)
 }
-routine!(brief brief_shmem_ulong_atomic_inc, imp_shmem_ulong_atomic_inc, probe_shmem_ulong_atomic_inc, guest_shmem_ulong_atomic_inc, 763, sampled, (dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_inc, kept_shmem_ulong_atomic_inc, imp_shmem_ulong_atomic_inc, probe_shmem_ulong_atomic_inc, guest_shmem_ulong_atomic_inc, 763, sampled, (dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_inc", 764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, probe_shmem_ulonglong_atomic_inc)
+    weak!("shmem_ulonglong_atomic_inc", 764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_inc(dest: *mut c_ulonglong, pe: c_int) {
-    strong!(764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, probe_shmem_ulonglong_atomic_inc)
+    strong!(764, imp_shmem_ulonglong_atomic_inc, brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc)
 }
-routine!(brief brief_shmem_ulonglong_atomic_inc, imp_shmem_ulonglong_atomic_inc, probe_shmem_ulonglong_atomic_inc, guest_shmem_ulonglong_atomic_inc, 764, sampled, (dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_inc, kept_shmem_ulonglong_atomic_inc, imp_shmem_ulonglong_atomic_inc, probe_shmem_ulonglong_atomic_inc, guest_shmem_ulonglong_atomic_inc, 764, sampled, (dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_inc(dest: *mut i32, pe: c_int) {
-    weak!("shmem_int32_atomic_inc", 765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, probe_shmem_int32_atomic_inc)
+    weak!("shmem_int32_atomic_inc", 765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_inc(dest: *mut i32, pe: c_int) {
-    strong!(765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, probe_shmem_int32_atomic_inc)
+    strong!(765, imp_shmem_int32_atomic_inc, brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc)
 }
-routine!(brief brief_shmem_int32_atomic_inc, imp_shmem_int32_atomic_inc, probe_shmem_int32_atomic_inc, guest_shmem_int32_atomic_inc, 765, sampled, (dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_inc, kept_shmem_int32_atomic_inc, imp_shmem_int32_atomic_inc, probe_shmem_int32_atomic_inc, guest_shmem_int32_atomic_inc, 765, sampled, (dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_inc(dest: *mut i64, pe: c_int) {
-    weak!("shmem_int64_atomic_inc", 766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, probe_shmem_int64_atomic_inc)
+    weak!("shmem_int64_atomic_inc", 766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_inc(dest: *mut i64, pe: c_int) {
-    strong!(766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, probe_shmem_int64_atomic_inc)
+    strong!(766, imp_shmem_int64_atomic_inc, brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc)
 }
-routine!(brief brief_shmem_int64_atomic_inc, imp_shmem_int64_atomic_inc, probe_shmem_int64_atomic_inc, guest_shmem_int64_atomic_inc, 766, sampled, (dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_inc, kept_shmem_int64_atomic_inc, imp_shmem_int64_atomic_inc, probe_shmem_int64_atomic_inc, guest_shmem_int64_atomic_inc, 766, sampled, (dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_inc(dest: *mut u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_inc", 767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, probe_shmem_uint32_atomic_inc)
+    weak!("shmem_uint32_atomic_inc", 767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_inc(dest: *mut u32, pe: c_int) {
-    strong!(767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, probe_shmem_uint32_atomic_inc)
+    strong!(767, imp_shmem_uint32_atomic_inc, brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc)
 }
-routine!(brief brief_shmem_uint32_atomic_inc, imp_shmem_uint32_atomic_inc, probe_shmem_uint32_atomic_inc, guest_shmem_uint32_atomic_inc, 767, sampled, (dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_inc, kept_shmem_uint32_atomic_inc, imp_shmem_uint32_atomic_inc, probe_shmem_uint32_atomic_inc, guest_shmem_uint32_atomic_inc, 767, sampled, (dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<u32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_inc(dest: *mut u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_inc", 768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, probe_shmem_uint64_atomic_inc)
+    weak!("shmem_uint64_atomic_inc", 768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_inc(dest: *mut u64, pe: c_int) {
-    strong!(768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, probe_shmem_uint64_atomic_inc)
+    strong!(768, imp_shmem_uint64_atomic_inc, brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc)
 }
-routine!(brief brief_shmem_uint64_atomic_inc, imp_shmem_uint64_atomic_inc, probe_shmem_uint64_atomic_inc, guest_shmem_uint64_atomic_inc, 768, sampled, (dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_inc, kept_shmem_uint64_atomic_inc, imp_shmem_uint64_atomic_inc, probe_shmem_uint64_atomic_inc, guest_shmem_uint64_atomic_inc, 768, sampled, (dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_inc(dest: *mut usize, pe: c_int) {
-    weak!("shmem_size_atomic_inc", 769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, probe_shmem_size_atomic_inc)
+    weak!("shmem_size_atomic_inc", 769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_inc(dest: *mut usize, pe: c_int) {
-    strong!(769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, probe_shmem_size_atomic_inc)
+    strong!(769, imp_shmem_size_atomic_inc, brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc)
 }
-routine!(brief brief_shmem_size_atomic_inc, imp_shmem_size_atomic_inc, probe_shmem_size_atomic_inc, guest_shmem_size_atomic_inc, 769, sampled, (dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_inc, kept_shmem_size_atomic_inc, imp_shmem_size_atomic_inc, probe_shmem_size_atomic_inc, guest_shmem_size_atomic_inc, 769, sampled, (dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<u64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_inc", 770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, probe_shmem_ptrdiff_atomic_inc)
+    weak!("shmem_ptrdiff_atomic_inc", 770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_inc(dest: *mut isize, pe: c_int) {
-    strong!(770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, probe_shmem_ptrdiff_atomic_inc)
+    strong!(770, imp_shmem_ptrdiff_atomic_inc, brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_inc, imp_shmem_ptrdiff_atomic_inc, probe_shmem_ptrdiff_atomic_inc, guest_shmem_ptrdiff_atomic_inc, 770, sampled, (dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_inc, kept_shmem_ptrdiff_atomic_inc, imp_shmem_ptrdiff_atomic_inc, probe_shmem_ptrdiff_atomic_inc, guest_shmem_ptrdiff_atomic_inc, 770, sampled, (dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_inc(ctx: Ctx, dest: *mut c_int, pe: c_int) {
@@ -1776,153 +1776,153 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_inc, probe_shmem_ctx_ptrdiff_atomic_inc, g
 
 #[unsafe(export_name = "pellucid_shmem_int_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_inc(dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_inc", 783, imp_shmem_int_inc, brief_shmem_int_inc, probe_shmem_int_inc)
+    weak!("shmem_int_inc", 783, imp_shmem_int_inc, brief_shmem_int_inc, kept_shmem_int_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_inc(dest: *mut c_int, pe: c_int) {
-    strong!(783, imp_shmem_int_inc, brief_shmem_int_inc, probe_shmem_int_inc)
+    strong!(783, imp_shmem_int_inc, brief_shmem_int_inc, kept_shmem_int_inc)
 }
-routine!(brief brief_shmem_int_inc, imp_shmem_int_inc, probe_shmem_int_inc, guest_shmem_int_inc, 783, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_inc, kept_shmem_int_inc, imp_shmem_int_inc, probe_shmem_int_inc, guest_shmem_int_inc, 783, sampled, (dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::inc::<i32>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_inc(dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_inc", 784, imp_shmem_long_inc, brief_shmem_long_inc, probe_shmem_long_inc)
+    weak!("shmem_long_inc", 784, imp_shmem_long_inc, brief_shmem_long_inc, kept_shmem_long_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_inc(dest: *mut c_long, pe: c_int) {
-    strong!(784, imp_shmem_long_inc, brief_shmem_long_inc, probe_shmem_long_inc)
+    strong!(784, imp_shmem_long_inc, brief_shmem_long_inc, kept_shmem_long_inc)
 }
-routine!(brief brief_shmem_long_inc, imp_shmem_long_inc, probe_shmem_long_inc, guest_shmem_long_inc, 784, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_inc, kept_shmem_long_inc, imp_shmem_long_inc, probe_shmem_long_inc, guest_shmem_long_inc, 784, sampled, (dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_inc")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_inc(dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_inc", 785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, probe_shmem_longlong_inc)
+    weak!("shmem_longlong_inc", 785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, kept_shmem_longlong_inc)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_inc(dest: *mut c_longlong, pe: c_int) {
-    strong!(785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, probe_shmem_longlong_inc)
+    strong!(785, imp_shmem_longlong_inc, brief_shmem_longlong_inc, kept_shmem_longlong_inc)
 }
-routine!(brief brief_shmem_longlong_inc, imp_shmem_longlong_inc, probe_shmem_longlong_inc, guest_shmem_longlong_inc, 785, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_inc, kept_shmem_longlong_inc, imp_shmem_longlong_inc, probe_shmem_longlong_inc, guest_shmem_longlong_inc, 785, sampled, (dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::inc::<i64>(m, Ctx::DEFAULT, dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_atomic_fetch_add", 786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, probe_shmem_int_atomic_fetch_add)
+    weak!("shmem_int_atomic_fetch_add", 786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch_add(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, probe_shmem_int_atomic_fetch_add)
+    strong!(786, imp_shmem_int_atomic_fetch_add, brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add)
 }
-routine!(brief brief_shmem_int_atomic_fetch_add, imp_shmem_int_atomic_fetch_add, probe_shmem_int_atomic_fetch_add, guest_shmem_int_atomic_fetch_add, 786, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch_add, kept_shmem_int_atomic_fetch_add, imp_shmem_int_atomic_fetch_add, probe_shmem_int_atomic_fetch_add, guest_shmem_int_atomic_fetch_add, 786, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_atomic_fetch_add", 787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, probe_shmem_long_atomic_fetch_add)
+    weak!("shmem_long_atomic_fetch_add", 787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch_add(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, probe_shmem_long_atomic_fetch_add)
+    strong!(787, imp_shmem_long_atomic_fetch_add, brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add)
 }
-routine!(brief brief_shmem_long_atomic_fetch_add, imp_shmem_long_atomic_fetch_add, probe_shmem_long_atomic_fetch_add, guest_shmem_long_atomic_fetch_add, 787, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch_add, kept_shmem_long_atomic_fetch_add, imp_shmem_long_atomic_fetch_add, probe_shmem_long_atomic_fetch_add, guest_shmem_long_atomic_fetch_add, 787, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_atomic_fetch_add", 788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, probe_shmem_longlong_atomic_fetch_add)
+    weak!("shmem_longlong_atomic_fetch_add", 788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, probe_shmem_longlong_atomic_fetch_add)
+    strong!(788, imp_shmem_longlong_atomic_fetch_add, brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch_add, imp_shmem_longlong_atomic_fetch_add, probe_shmem_longlong_atomic_fetch_add, guest_shmem_longlong_atomic_fetch_add, 788, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch_add, kept_shmem_longlong_atomic_fetch_add, imp_shmem_longlong_atomic_fetch_add, probe_shmem_longlong_atomic_fetch_add, guest_shmem_longlong_atomic_fetch_add, 788, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_add", 789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, probe_shmem_uint_atomic_fetch_add)
+    weak!("shmem_uint_atomic_fetch_add", 789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_add(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, probe_shmem_uint_atomic_fetch_add)
+    strong!(789, imp_shmem_uint_atomic_fetch_add, brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_add, imp_shmem_uint_atomic_fetch_add, probe_shmem_uint_atomic_fetch_add, guest_shmem_uint_atomic_fetch_add, 789, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_add, kept_shmem_uint_atomic_fetch_add, imp_shmem_uint_atomic_fetch_add, probe_shmem_uint_atomic_fetch_add, guest_shmem_uint_atomic_fetch_add, 789, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_add", 790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, probe_shmem_ulong_atomic_fetch_add)
+    weak!("shmem_ulong_atomic_fetch_add", 790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, probe_shmem_ulong_atomic_fetch_add)
+    strong!(790, imp_shmem_ulong_atomic_fetch_add, brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_add, imp_shmem_ulong_atomic_fetch_add, probe_shmem_ulong_atomic_fetch_add, guest_shmem_ulong_atomic_fetch_add, 790, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_add, kept_shmem_ulong_atomic_fetch_add, imp_shmem_ulong_atomic_fetch_add, probe_shmem_ulong_atomic_fetch_add, guest_shmem_ulong_atomic_fetch_add, 790, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_add", 791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, probe_shmem_ulonglong_atomic_fetch_add)
+    weak!("shmem_ulonglong_atomic_fetch_add", 791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, probe_shmem_ulonglong_atomic_fetch_add)
+    strong!(791, imp_shmem_ulonglong_atomic_fetch_add, brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_add, imp_shmem_ulonglong_atomic_fetch_add, probe_shmem_ulonglong_atomic_fetch_add, guest_shmem_ulonglong_atomic_fetch_add, 791, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_add, kept_shmem_ulonglong_atomic_fetch_add, imp_shmem_ulonglong_atomic_fetch_add, probe_shmem_ulonglong_atomic_fetch_add, guest_shmem_ulonglong_atomic_fetch_add, 791, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_add", 792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, probe_shmem_int32_atomic_fetch_add)
+    weak!("shmem_int32_atomic_fetch_add", 792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_add(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, probe_shmem_int32_atomic_fetch_add)
+    strong!(792, imp_shmem_int32_atomic_fetch_add, brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_add, imp_shmem_int32_atomic_fetch_add, probe_shmem_int32_atomic_fetch_add, guest_shmem_int32_atomic_fetch_add, 792, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_add, kept_shmem_int32_atomic_fetch_add, imp_shmem_int32_atomic_fetch_add, probe_shmem_int32_atomic_fetch_add, guest_shmem_int32_atomic_fetch_add, 792, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_add", 793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, probe_shmem_int64_atomic_fetch_add)
+    weak!("shmem_int64_atomic_fetch_add", 793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_add(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, probe_shmem_int64_atomic_fetch_add)
+    strong!(793, imp_shmem_int64_atomic_fetch_add, brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_add, imp_shmem_int64_atomic_fetch_add, probe_shmem_int64_atomic_fetch_add, guest_shmem_int64_atomic_fetch_add, 793, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_add, kept_shmem_int64_atomic_fetch_add, imp_shmem_int64_atomic_fetch_add, probe_shmem_int64_atomic_fetch_add, guest_shmem_int64_atomic_fetch_add, 793, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_add", 794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, probe_shmem_uint32_atomic_fetch_add)
+    weak!("shmem_uint32_atomic_fetch_add", 794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_add(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, probe_shmem_uint32_atomic_fetch_add)
+    strong!(794, imp_shmem_uint32_atomic_fetch_add, brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_add, imp_shmem_uint32_atomic_fetch_add, probe_shmem_uint32_atomic_fetch_add, guest_shmem_uint32_atomic_fetch_add, 794, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_add, kept_shmem_uint32_atomic_fetch_add, imp_shmem_uint32_atomic_fetch_add, probe_shmem_uint32_atomic_fetch_add, guest_shmem_uint32_atomic_fetch_add, 794, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_add", 795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, probe_shmem_uint64_atomic_fetch_add)
+    weak!("shmem_uint64_atomic_fetch_add", 795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_add(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, probe_shmem_uint64_atomic_fetch_add)
+    strong!(795, imp_shmem_uint64_atomic_fetch_add, brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_add, imp_shmem_uint64_atomic_fetch_add, probe_shmem_uint64_atomic_fetch_add, guest_shmem_uint64_atomic_fetch_add, 795, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_add, kept_shmem_uint64_atomic_fetch_add, imp_shmem_uint64_atomic_fetch_add, probe_shmem_uint64_atomic_fetch_add, guest_shmem_uint64_atomic_fetch_add, 795, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    weak!("shmem_size_atomic_fetch_add", 796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, probe_shmem_size_atomic_fetch_add)
+    weak!("shmem_size_atomic_fetch_add", 796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch_add(dest: *mut usize, value: usize, pe: c_int) -> usize {
-    strong!(796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, probe_shmem_size_atomic_fetch_add)
+    strong!(796, imp_shmem_size_atomic_fetch_add, brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add)
 }
-routine!(brief brief_shmem_size_atomic_fetch_add, imp_shmem_size_atomic_fetch_add, probe_shmem_size_atomic_fetch_add, guest_shmem_size_atomic_fetch_add, 796, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch_add, kept_shmem_size_atomic_fetch_add, imp_shmem_size_atomic_fetch_add, probe_shmem_size_atomic_fetch_add, guest_shmem_size_atomic_fetch_add, 796, sampled, (dest: *mut usize, value: usize, pe: c_int) -> usize, |m| [pe, dest.addr(), 8] amo::fetch_add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_atomic_fetch_add", 797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, probe_shmem_ptrdiff_atomic_fetch_add)
+    weak!("shmem_ptrdiff_atomic_fetch_add", 797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_add(dest: *mut isize, value: isize, pe: c_int) -> isize {
-    strong!(797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, probe_shmem_ptrdiff_atomic_fetch_add)
+    strong!(797, imp_shmem_ptrdiff_atomic_fetch_add, brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_add, imp_shmem_ptrdiff_atomic_fetch_add, probe_shmem_ptrdiff_atomic_fetch_add, guest_shmem_ptrdiff_atomic_fetch_add, 797, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch_add, kept_shmem_ptrdiff_atomic_fetch_add, imp_shmem_ptrdiff_atomic_fetch_add, probe_shmem_ptrdiff_atomic_fetch_add, guest_shmem_ptrdiff_atomic_fetch_add, 797, sampled, (dest: *mut isize, value: isize, pe: c_int) -> isize, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
@@ -2046,153 +2046,153 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_add, probe_shmem_ctx_ptrdiff_atomic_
 
 #[unsafe(export_name = "pellucid_shmem_int_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_fadd", 810, imp_shmem_int_fadd, brief_shmem_int_fadd, probe_shmem_int_fadd)
+    weak!("shmem_int_fadd", 810, imp_shmem_int_fadd, brief_shmem_int_fadd, kept_shmem_int_fadd)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_fadd(dest: *mut c_int, value: c_int, pe: c_int) -> c_int {
-    strong!(810, imp_shmem_int_fadd, brief_shmem_int_fadd, probe_shmem_int_fadd)
+    strong!(810, imp_shmem_int_fadd, brief_shmem_int_fadd, kept_shmem_int_fadd)
 }
-routine!(brief brief_shmem_int_fadd, imp_shmem_int_fadd, probe_shmem_int_fadd, guest_shmem_int_fadd, 810, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_fadd, kept_shmem_int_fadd, imp_shmem_int_fadd, probe_shmem_int_fadd, guest_shmem_int_fadd, 810, sampled, (dest: *mut c_int, value: c_int, pe: c_int) -> c_int, |m| [pe, dest.addr(), 4] amo::fetch_add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_fadd", 811, imp_shmem_long_fadd, brief_shmem_long_fadd, probe_shmem_long_fadd)
+    weak!("shmem_long_fadd", 811, imp_shmem_long_fadd, brief_shmem_long_fadd, kept_shmem_long_fadd)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_fadd(dest: *mut c_long, value: c_long, pe: c_int) -> c_long {
-    strong!(811, imp_shmem_long_fadd, brief_shmem_long_fadd, probe_shmem_long_fadd)
+    strong!(811, imp_shmem_long_fadd, brief_shmem_long_fadd, kept_shmem_long_fadd)
 }
-routine!(brief brief_shmem_long_fadd, imp_shmem_long_fadd, probe_shmem_long_fadd, guest_shmem_long_fadd, 811, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_fadd, kept_shmem_long_fadd, imp_shmem_long_fadd, probe_shmem_long_fadd, guest_shmem_long_fadd, 811, sampled, (dest: *mut c_long, value: c_long, pe: c_int) -> c_long, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_fadd")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_fadd", 812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, probe_shmem_longlong_fadd)
+    weak!("shmem_longlong_fadd", 812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, kept_shmem_longlong_fadd)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_fadd(dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong {
-    strong!(812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, probe_shmem_longlong_fadd)
+    strong!(812, imp_shmem_longlong_fadd, brief_shmem_longlong_fadd, kept_shmem_longlong_fadd)
 }
-routine!(brief brief_shmem_longlong_fadd, imp_shmem_longlong_fadd, probe_shmem_longlong_fadd, guest_shmem_longlong_fadd, 812, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_fadd, kept_shmem_longlong_fadd, imp_shmem_longlong_fadd, probe_shmem_longlong_fadd, guest_shmem_longlong_fadd, 812, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int) -> c_longlong, |m| [pe, dest.addr(), 8] amo::fetch_add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_add", 813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, probe_shmem_int_atomic_add)
+    weak!("shmem_int_atomic_add", 813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, kept_shmem_int_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, probe_shmem_int_atomic_add)
+    strong!(813, imp_shmem_int_atomic_add, brief_shmem_int_atomic_add, kept_shmem_int_atomic_add)
 }
-routine!(brief brief_shmem_int_atomic_add, imp_shmem_int_atomic_add, probe_shmem_int_atomic_add, guest_shmem_int_atomic_add, 813, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_add, kept_shmem_int_atomic_add, imp_shmem_int_atomic_add, probe_shmem_int_atomic_add, guest_shmem_int_atomic_add, 813, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_add", 814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, probe_shmem_long_atomic_add)
+    weak!("shmem_long_atomic_add", 814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, kept_shmem_long_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, probe_shmem_long_atomic_add)
+    strong!(814, imp_shmem_long_atomic_add, brief_shmem_long_atomic_add, kept_shmem_long_atomic_add)
 }
-routine!(brief brief_shmem_long_atomic_add, imp_shmem_long_atomic_add, probe_shmem_long_atomic_add, guest_shmem_long_atomic_add, 814, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_add, kept_shmem_long_atomic_add, imp_shmem_long_atomic_add, probe_shmem_long_atomic_add, guest_shmem_long_atomic_add, 814, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_add", 815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, probe_shmem_longlong_atomic_add)
+    weak!("shmem_longlong_atomic_add", 815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, probe_shmem_longlong_atomic_add)
+    strong!(815, imp_shmem_longlong_atomic_add, brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add)
 }
-routine!(brief brief_shmem_longlong_atomic_add, imp_shmem_longlong_atomic_add, probe_shmem_longlong_atomic_add, guest_shmem_longlong_atomic_add, 815, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_add, kept_shmem_longlong_atomic_add, imp_shmem_longlong_atomic_add, probe_shmem_longlong_atomic_add, guest_shmem_longlong_atomic_add, 815, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_add", 816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, probe_shmem_uint_atomic_add)
+    weak!("shmem_uint_atomic_add", 816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_add(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, probe_shmem_uint_atomic_add)
+    strong!(816, imp_shmem_uint_atomic_add, brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add)
 }
-routine!(brief brief_shmem_uint_atomic_add, imp_shmem_uint_atomic_add, probe_shmem_uint_atomic_add, guest_shmem_uint_atomic_add, 816, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_add, kept_shmem_uint_atomic_add, imp_shmem_uint_atomic_add, probe_shmem_uint_atomic_add, guest_shmem_uint_atomic_add, 816, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_add", 817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, probe_shmem_ulong_atomic_add)
+    weak!("shmem_ulong_atomic_add", 817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_add(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, probe_shmem_ulong_atomic_add)
+    strong!(817, imp_shmem_ulong_atomic_add, brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add)
 }
-routine!(brief brief_shmem_ulong_atomic_add, imp_shmem_ulong_atomic_add, probe_shmem_ulong_atomic_add, guest_shmem_ulong_atomic_add, 817, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_add, kept_shmem_ulong_atomic_add, imp_shmem_ulong_atomic_add, probe_shmem_ulong_atomic_add, guest_shmem_ulong_atomic_add, 817, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_add", 818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, probe_shmem_ulonglong_atomic_add)
+    weak!("shmem_ulonglong_atomic_add", 818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_add(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, probe_shmem_ulonglong_atomic_add)
+    strong!(818, imp_shmem_ulonglong_atomic_add, brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add)
 }
-routine!(brief brief_shmem_ulonglong_atomic_add, imp_shmem_ulonglong_atomic_add, probe_shmem_ulonglong_atomic_add, guest_shmem_ulonglong_atomic_add, 818, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_add, kept_shmem_ulonglong_atomic_add, imp_shmem_ulonglong_atomic_add, probe_shmem_ulonglong_atomic_add, guest_shmem_ulonglong_atomic_add, 818, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_add", 819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, probe_shmem_int32_atomic_add)
+    weak!("shmem_int32_atomic_add", 819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_add(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, probe_shmem_int32_atomic_add)
+    strong!(819, imp_shmem_int32_atomic_add, brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add)
 }
-routine!(brief brief_shmem_int32_atomic_add, imp_shmem_int32_atomic_add, probe_shmem_int32_atomic_add, guest_shmem_int32_atomic_add, 819, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_add, kept_shmem_int32_atomic_add, imp_shmem_int32_atomic_add, probe_shmem_int32_atomic_add, guest_shmem_int32_atomic_add, 819, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_add", 820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, probe_shmem_int64_atomic_add)
+    weak!("shmem_int64_atomic_add", 820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_add(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, probe_shmem_int64_atomic_add)
+    strong!(820, imp_shmem_int64_atomic_add, brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add)
 }
-routine!(brief brief_shmem_int64_atomic_add, imp_shmem_int64_atomic_add, probe_shmem_int64_atomic_add, guest_shmem_int64_atomic_add, 820, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_add, kept_shmem_int64_atomic_add, imp_shmem_int64_atomic_add, probe_shmem_int64_atomic_add, guest_shmem_int64_atomic_add, 820, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_add", 821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, probe_shmem_uint32_atomic_add)
+    weak!("shmem_uint32_atomic_add", 821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_add(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, probe_shmem_uint32_atomic_add)
+    strong!(821, imp_shmem_uint32_atomic_add, brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add)
 }
-routine!(brief brief_shmem_uint32_atomic_add, imp_shmem_uint32_atomic_add, probe_shmem_uint32_atomic_add, guest_shmem_uint32_atomic_add, 821, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_add, kept_shmem_uint32_atomic_add, imp_shmem_uint32_atomic_add, probe_shmem_uint32_atomic_add, guest_shmem_uint32_atomic_add, 821, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_add", 822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, probe_shmem_uint64_atomic_add)
+    weak!("shmem_uint64_atomic_add", 822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_add(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, probe_shmem_uint64_atomic_add)
+    strong!(822, imp_shmem_uint64_atomic_add, brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add)
 }
-routine!(brief brief_shmem_uint64_atomic_add, imp_shmem_uint64_atomic_add, probe_shmem_uint64_atomic_add, guest_shmem_uint64_atomic_add, 822, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_add, kept_shmem_uint64_atomic_add, imp_shmem_uint64_atomic_add, probe_shmem_uint64_atomic_add, guest_shmem_uint64_atomic_add, 822, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_add", 823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, probe_shmem_size_atomic_add)
+    weak!("shmem_size_atomic_add", 823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, kept_shmem_size_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_add(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, probe_shmem_size_atomic_add)
+    strong!(823, imp_shmem_size_atomic_add, brief_shmem_size_atomic_add, kept_shmem_size_atomic_add)
 }
-routine!(brief brief_shmem_size_atomic_add, imp_shmem_size_atomic_add, probe_shmem_size_atomic_add, guest_shmem_size_atomic_add, 823, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_add, kept_shmem_size_atomic_add, imp_shmem_size_atomic_add, probe_shmem_size_atomic_add, guest_shmem_size_atomic_add, 823, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_add", 824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, probe_shmem_ptrdiff_atomic_add)
+    weak!("shmem_ptrdiff_atomic_add", 824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_add(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, probe_shmem_ptrdiff_atomic_add)
+    strong!(824, imp_shmem_ptrdiff_atomic_add, brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_add, imp_shmem_ptrdiff_atomic_add, probe_shmem_ptrdiff_atomic_add, guest_shmem_ptrdiff_atomic_add, 824, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_add, kept_shmem_ptrdiff_atomic_add, imp_shmem_ptrdiff_atomic_add, probe_shmem_ptrdiff_atomic_add, guest_shmem_ptrdiff_atomic_add, 824, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_add(ctx: Ctx, dest: *mut c_int, value: c_int, pe: c_int) {
@@ -2316,103 +2316,103 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_add, probe_shmem_ctx_ptrdiff_atomic_add, g
 
 #[unsafe(export_name = "pellucid_shmem_int_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_add", 837, imp_shmem_int_add, brief_shmem_int_add, probe_shmem_int_add)
+    weak!("shmem_int_add", 837, imp_shmem_int_add, brief_shmem_int_add, kept_shmem_int_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_add(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(837, imp_shmem_int_add, brief_shmem_int_add, probe_shmem_int_add)
+    strong!(837, imp_shmem_int_add, brief_shmem_int_add, kept_shmem_int_add)
 }
-routine!(brief brief_shmem_int_add, imp_shmem_int_add, probe_shmem_int_add, guest_shmem_int_add, 837, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_add, kept_shmem_int_add, imp_shmem_int_add, probe_shmem_int_add, guest_shmem_int_add, 837, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::add::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_add", 838, imp_shmem_long_add, brief_shmem_long_add, probe_shmem_long_add)
+    weak!("shmem_long_add", 838, imp_shmem_long_add, brief_shmem_long_add, kept_shmem_long_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_add(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(838, imp_shmem_long_add, brief_shmem_long_add, probe_shmem_long_add)
+    strong!(838, imp_shmem_long_add, brief_shmem_long_add, kept_shmem_long_add)
 }
-routine!(brief brief_shmem_long_add, imp_shmem_long_add, probe_shmem_long_add, guest_shmem_long_add, 838, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_add, kept_shmem_long_add, imp_shmem_long_add, probe_shmem_long_add, guest_shmem_long_add, 838, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_add")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_add", 839, imp_shmem_longlong_add, brief_shmem_longlong_add, probe_shmem_longlong_add)
+    weak!("shmem_longlong_add", 839, imp_shmem_longlong_add, brief_shmem_longlong_add, kept_shmem_longlong_add)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_add(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(839, imp_shmem_longlong_add, brief_shmem_longlong_add, probe_shmem_longlong_add)
+    strong!(839, imp_shmem_longlong_add, brief_shmem_longlong_add, kept_shmem_longlong_add)
 }
-routine!(brief brief_shmem_longlong_add, imp_shmem_longlong_add, probe_shmem_longlong_add, guest_shmem_longlong_add, 839, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_add, kept_shmem_longlong_add, imp_shmem_longlong_add, probe_shmem_longlong_add, guest_shmem_longlong_add, 839, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::add::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_and", 840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, probe_shmem_uint_atomic_fetch_and)
+    weak!("shmem_uint_atomic_fetch_and", 840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_and(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, probe_shmem_uint_atomic_fetch_and)
+    strong!(840, imp_shmem_uint_atomic_fetch_and, brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_and, imp_shmem_uint_atomic_fetch_and, probe_shmem_uint_atomic_fetch_and, guest_shmem_uint_atomic_fetch_and, 840, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_and, kept_shmem_uint_atomic_fetch_and, imp_shmem_uint_atomic_fetch_and, probe_shmem_uint_atomic_fetch_and, guest_shmem_uint_atomic_fetch_and, 840, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_and", 841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, probe_shmem_ulong_atomic_fetch_and)
+    weak!("shmem_ulong_atomic_fetch_and", 841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, probe_shmem_ulong_atomic_fetch_and)
+    strong!(841, imp_shmem_ulong_atomic_fetch_and, brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_and, imp_shmem_ulong_atomic_fetch_and, probe_shmem_ulong_atomic_fetch_and, guest_shmem_ulong_atomic_fetch_and, 841, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_and, kept_shmem_ulong_atomic_fetch_and, imp_shmem_ulong_atomic_fetch_and, probe_shmem_ulong_atomic_fetch_and, guest_shmem_ulong_atomic_fetch_and, 841, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_and", 842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, probe_shmem_ulonglong_atomic_fetch_and)
+    weak!("shmem_ulonglong_atomic_fetch_and", 842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, probe_shmem_ulonglong_atomic_fetch_and)
+    strong!(842, imp_shmem_ulonglong_atomic_fetch_and, brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_and, imp_shmem_ulonglong_atomic_fetch_and, probe_shmem_ulonglong_atomic_fetch_and, guest_shmem_ulonglong_atomic_fetch_and, 842, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_and, kept_shmem_ulonglong_atomic_fetch_and, imp_shmem_ulonglong_atomic_fetch_and, probe_shmem_ulonglong_atomic_fetch_and, guest_shmem_ulonglong_atomic_fetch_and, 842, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_and", 843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, probe_shmem_int32_atomic_fetch_and)
+    weak!("shmem_int32_atomic_fetch_and", 843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_and(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, probe_shmem_int32_atomic_fetch_and)
+    strong!(843, imp_shmem_int32_atomic_fetch_and, brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_and, imp_shmem_int32_atomic_fetch_and, probe_shmem_int32_atomic_fetch_and, guest_shmem_int32_atomic_fetch_and, 843, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_and, kept_shmem_int32_atomic_fetch_and, imp_shmem_int32_atomic_fetch_and, probe_shmem_int32_atomic_fetch_and, guest_shmem_int32_atomic_fetch_and, 843, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_and", 844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, probe_shmem_int64_atomic_fetch_and)
+    weak!("shmem_int64_atomic_fetch_and", 844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_and(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, probe_shmem_int64_atomic_fetch_and)
+    strong!(844, imp_shmem_int64_atomic_fetch_and, brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_and, imp_shmem_int64_atomic_fetch_and, probe_shmem_int64_atomic_fetch_and, guest_shmem_int64_atomic_fetch_and, 844, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_and, kept_shmem_int64_atomic_fetch_and, imp_shmem_int64_atomic_fetch_and, probe_shmem_int64_atomic_fetch_and, guest_shmem_int64_atomic_fetch_and, 844, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_and", 845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, probe_shmem_uint32_atomic_fetch_and)
+    weak!("shmem_uint32_atomic_fetch_and", 845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_and(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, probe_shmem_uint32_atomic_fetch_and)
+    strong!(845, imp_shmem_uint32_atomic_fetch_and, brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_and, imp_shmem_uint32_atomic_fetch_and, probe_shmem_uint32_atomic_fetch_and, guest_shmem_uint32_atomic_fetch_and, 845, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_and, kept_shmem_uint32_atomic_fetch_and, imp_shmem_uint32_atomic_fetch_and, probe_shmem_uint32_atomic_fetch_and, guest_shmem_uint32_atomic_fetch_and, 845, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_and", 846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, probe_shmem_uint64_atomic_fetch_and)
+    weak!("shmem_uint64_atomic_fetch_and", 846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_and(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, probe_shmem_uint64_atomic_fetch_and)
+    strong!(846, imp_shmem_uint64_atomic_fetch_and, brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_and, imp_shmem_uint64_atomic_fetch_and, probe_shmem_uint64_atomic_fetch_and, guest_shmem_uint64_atomic_fetch_and, 846, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_and, kept_shmem_uint64_atomic_fetch_and, imp_shmem_uint64_atomic_fetch_and, probe_shmem_uint64_atomic_fetch_and, guest_shmem_uint64_atomic_fetch_and, 846, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
@@ -2486,73 +2486,73 @@ routine!(imp_shmem_ctx_uint64_atomic_fetch_and, probe_shmem_ctx_uint64_atomic_fe
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_and", 854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, probe_shmem_uint_atomic_and)
+    weak!("shmem_uint_atomic_and", 854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_and(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, probe_shmem_uint_atomic_and)
+    strong!(854, imp_shmem_uint_atomic_and, brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and)
 }
-routine!(brief brief_shmem_uint_atomic_and, imp_shmem_uint_atomic_and, probe_shmem_uint_atomic_and, guest_shmem_uint_atomic_and, 854, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_and, kept_shmem_uint_atomic_and, imp_shmem_uint_atomic_and, probe_shmem_uint_atomic_and, guest_shmem_uint_atomic_and, 854, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_and", 855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, probe_shmem_ulong_atomic_and)
+    weak!("shmem_ulong_atomic_and", 855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_and(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, probe_shmem_ulong_atomic_and)
+    strong!(855, imp_shmem_ulong_atomic_and, brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and)
 }
-routine!(brief brief_shmem_ulong_atomic_and, imp_shmem_ulong_atomic_and, probe_shmem_ulong_atomic_and, guest_shmem_ulong_atomic_and, 855, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_and, kept_shmem_ulong_atomic_and, imp_shmem_ulong_atomic_and, probe_shmem_ulong_atomic_and, guest_shmem_ulong_atomic_and, 855, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_and", 856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, probe_shmem_ulonglong_atomic_and)
+    weak!("shmem_ulonglong_atomic_and", 856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_and(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, probe_shmem_ulonglong_atomic_and)
+    strong!(856, imp_shmem_ulonglong_atomic_and, brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and)
 }
-routine!(brief brief_shmem_ulonglong_atomic_and, imp_shmem_ulonglong_atomic_and, probe_shmem_ulonglong_atomic_and, guest_shmem_ulonglong_atomic_and, 856, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_and, kept_shmem_ulonglong_atomic_and, imp_shmem_ulonglong_atomic_and, probe_shmem_ulonglong_atomic_and, guest_shmem_ulonglong_atomic_and, 856, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_and", 857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, probe_shmem_int32_atomic_and)
+    weak!("shmem_int32_atomic_and", 857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_and(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, probe_shmem_int32_atomic_and)
+    strong!(857, imp_shmem_int32_atomic_and, brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and)
 }
-routine!(brief brief_shmem_int32_atomic_and, imp_shmem_int32_atomic_and, probe_shmem_int32_atomic_and, guest_shmem_int32_atomic_and, 857, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_and, kept_shmem_int32_atomic_and, imp_shmem_int32_atomic_and, probe_shmem_int32_atomic_and, guest_shmem_int32_atomic_and, 857, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_and", 858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, probe_shmem_int64_atomic_and)
+    weak!("shmem_int64_atomic_and", 858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_and(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, probe_shmem_int64_atomic_and)
+    strong!(858, imp_shmem_int64_atomic_and, brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and)
 }
-routine!(brief brief_shmem_int64_atomic_and, imp_shmem_int64_atomic_and, probe_shmem_int64_atomic_and, guest_shmem_int64_atomic_and, 858, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_and, kept_shmem_int64_atomic_and, imp_shmem_int64_atomic_and, probe_shmem_int64_atomic_and, guest_shmem_int64_atomic_and, 858, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_and", 859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, probe_shmem_uint32_atomic_and)
+    weak!("shmem_uint32_atomic_and", 859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_and(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, probe_shmem_uint32_atomic_and)
+    strong!(859, imp_shmem_uint32_atomic_and, brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and)
 }
-routine!(brief brief_shmem_uint32_atomic_and, imp_shmem_uint32_atomic_and, probe_shmem_uint32_atomic_and, guest_shmem_uint32_atomic_and, 859, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_and, kept_shmem_uint32_atomic_and, imp_shmem_uint32_atomic_and, probe_shmem_uint32_atomic_and, guest_shmem_uint32_atomic_and, 859, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::and::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_and", 860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, probe_shmem_uint64_atomic_and)
+    weak!("shmem_uint64_atomic_and", 860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_and(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, probe_shmem_uint64_atomic_and)
+    strong!(860, imp_shmem_uint64_atomic_and, brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and)
 }
-routine!(brief brief_shmem_uint64_atomic_and, imp_shmem_uint64_atomic_and, probe_shmem_uint64_atomic_and, guest_shmem_uint64_atomic_and, 860, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_and, kept_shmem_uint64_atomic_and, imp_shmem_uint64_atomic_and, probe_shmem_uint64_atomic_and, guest_shmem_uint64_atomic_and, 860, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::and::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_and")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_and(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
@@ -2626,73 +2626,73 @@ routine!(imp_shmem_ctx_uint64_atomic_and, probe_shmem_ctx_uint64_atomic_and, gue
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_or", 868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, probe_shmem_uint_atomic_fetch_or)
+    weak!("shmem_uint_atomic_fetch_or", 868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_or(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, probe_shmem_uint_atomic_fetch_or)
+    strong!(868, imp_shmem_uint_atomic_fetch_or, brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_or, imp_shmem_uint_atomic_fetch_or, probe_shmem_uint_atomic_fetch_or, guest_shmem_uint_atomic_fetch_or, 868, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_or, kept_shmem_uint_atomic_fetch_or, imp_shmem_uint_atomic_fetch_or, probe_shmem_uint_atomic_fetch_or, guest_shmem_uint_atomic_fetch_or, 868, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_or", 869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, probe_shmem_ulong_atomic_fetch_or)
+    weak!("shmem_ulong_atomic_fetch_or", 869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, probe_shmem_ulong_atomic_fetch_or)
+    strong!(869, imp_shmem_ulong_atomic_fetch_or, brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_or, imp_shmem_ulong_atomic_fetch_or, probe_shmem_ulong_atomic_fetch_or, guest_shmem_ulong_atomic_fetch_or, 869, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_or, kept_shmem_ulong_atomic_fetch_or, imp_shmem_ulong_atomic_fetch_or, probe_shmem_ulong_atomic_fetch_or, guest_shmem_ulong_atomic_fetch_or, 869, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_or", 870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, probe_shmem_ulonglong_atomic_fetch_or)
+    weak!("shmem_ulonglong_atomic_fetch_or", 870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, probe_shmem_ulonglong_atomic_fetch_or)
+    strong!(870, imp_shmem_ulonglong_atomic_fetch_or, brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_or, imp_shmem_ulonglong_atomic_fetch_or, probe_shmem_ulonglong_atomic_fetch_or, guest_shmem_ulonglong_atomic_fetch_or, 870, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_or, kept_shmem_ulonglong_atomic_fetch_or, imp_shmem_ulonglong_atomic_fetch_or, probe_shmem_ulonglong_atomic_fetch_or, guest_shmem_ulonglong_atomic_fetch_or, 870, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_or", 871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, probe_shmem_int32_atomic_fetch_or)
+    weak!("shmem_int32_atomic_fetch_or", 871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_or(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, probe_shmem_int32_atomic_fetch_or)
+    strong!(871, imp_shmem_int32_atomic_fetch_or, brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_or, imp_shmem_int32_atomic_fetch_or, probe_shmem_int32_atomic_fetch_or, guest_shmem_int32_atomic_fetch_or, 871, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_or, kept_shmem_int32_atomic_fetch_or, imp_shmem_int32_atomic_fetch_or, probe_shmem_int32_atomic_fetch_or, guest_shmem_int32_atomic_fetch_or, 871, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_or", 872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, probe_shmem_int64_atomic_fetch_or)
+    weak!("shmem_int64_atomic_fetch_or", 872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_or(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, probe_shmem_int64_atomic_fetch_or)
+    strong!(872, imp_shmem_int64_atomic_fetch_or, brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_or, imp_shmem_int64_atomic_fetch_or, probe_shmem_int64_atomic_fetch_or, guest_shmem_int64_atomic_fetch_or, 872, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_or, kept_shmem_int64_atomic_fetch_or, imp_shmem_int64_atomic_fetch_or, probe_shmem_int64_atomic_fetch_or, guest_shmem_int64_atomic_fetch_or, 872, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_or", 873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, probe_shmem_uint32_atomic_fetch_or)
+    weak!("shmem_uint32_atomic_fetch_or", 873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_or(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, probe_shmem_uint32_atomic_fetch_or)
+    strong!(873, imp_shmem_uint32_atomic_fetch_or, brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_or, imp_shmem_uint32_atomic_fetch_or, probe_shmem_uint32_atomic_fetch_or, guest_shmem_uint32_atomic_fetch_or, 873, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_or, kept_shmem_uint32_atomic_fetch_or, imp_shmem_uint32_atomic_fetch_or, probe_shmem_uint32_atomic_fetch_or, guest_shmem_uint32_atomic_fetch_or, 873, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_or", 874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, probe_shmem_uint64_atomic_fetch_or)
+    weak!("shmem_uint64_atomic_fetch_or", 874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_or(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, probe_shmem_uint64_atomic_fetch_or)
+    strong!(874, imp_shmem_uint64_atomic_fetch_or, brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_or, imp_shmem_uint64_atomic_fetch_or, probe_shmem_uint64_atomic_fetch_or, guest_shmem_uint64_atomic_fetch_or, 874, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_or, kept_shmem_uint64_atomic_fetch_or, imp_shmem_uint64_atomic_fetch_or, probe_shmem_uint64_atomic_fetch_or, guest_shmem_uint64_atomic_fetch_or, 874, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
@@ -2766,73 +2766,73 @@ routine!(imp_shmem_ctx_uint64_atomic_fetch_or, probe_shmem_ctx_uint64_atomic_fet
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_or", 882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, probe_shmem_uint_atomic_or)
+    weak!("shmem_uint_atomic_or", 882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_or(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, probe_shmem_uint_atomic_or)
+    strong!(882, imp_shmem_uint_atomic_or, brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or)
 }
-routine!(brief brief_shmem_uint_atomic_or, imp_shmem_uint_atomic_or, probe_shmem_uint_atomic_or, guest_shmem_uint_atomic_or, 882, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_or, kept_shmem_uint_atomic_or, imp_shmem_uint_atomic_or, probe_shmem_uint_atomic_or, guest_shmem_uint_atomic_or, 882, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_or", 883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, probe_shmem_ulong_atomic_or)
+    weak!("shmem_ulong_atomic_or", 883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_or(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, probe_shmem_ulong_atomic_or)
+    strong!(883, imp_shmem_ulong_atomic_or, brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or)
 }
-routine!(brief brief_shmem_ulong_atomic_or, imp_shmem_ulong_atomic_or, probe_shmem_ulong_atomic_or, guest_shmem_ulong_atomic_or, 883, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_or, kept_shmem_ulong_atomic_or, imp_shmem_ulong_atomic_or, probe_shmem_ulong_atomic_or, guest_shmem_ulong_atomic_or, 883, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_or", 884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, probe_shmem_ulonglong_atomic_or)
+    weak!("shmem_ulonglong_atomic_or", 884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_or(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, probe_shmem_ulonglong_atomic_or)
+    strong!(884, imp_shmem_ulonglong_atomic_or, brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or)
 }
-routine!(brief brief_shmem_ulonglong_atomic_or, imp_shmem_ulonglong_atomic_or, probe_shmem_ulonglong_atomic_or, guest_shmem_ulonglong_atomic_or, 884, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_or, kept_shmem_ulonglong_atomic_or, imp_shmem_ulonglong_atomic_or, probe_shmem_ulonglong_atomic_or, guest_shmem_ulonglong_atomic_or, 884, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_or", 885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, probe_shmem_int32_atomic_or)
+    weak!("shmem_int32_atomic_or", 885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_or(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, probe_shmem_int32_atomic_or)
+    strong!(885, imp_shmem_int32_atomic_or, brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or)
 }
-routine!(brief brief_shmem_int32_atomic_or, imp_shmem_int32_atomic_or, probe_shmem_int32_atomic_or, guest_shmem_int32_atomic_or, 885, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_or, kept_shmem_int32_atomic_or, imp_shmem_int32_atomic_or, probe_shmem_int32_atomic_or, guest_shmem_int32_atomic_or, 885, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_or", 886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, probe_shmem_int64_atomic_or)
+    weak!("shmem_int64_atomic_or", 886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_or(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, probe_shmem_int64_atomic_or)
+    strong!(886, imp_shmem_int64_atomic_or, brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or)
 }
-routine!(brief brief_shmem_int64_atomic_or, imp_shmem_int64_atomic_or, probe_shmem_int64_atomic_or, guest_shmem_int64_atomic_or, 886, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_or, kept_shmem_int64_atomic_or, imp_shmem_int64_atomic_or, probe_shmem_int64_atomic_or, guest_shmem_int64_atomic_or, 886, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_or", 887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, probe_shmem_uint32_atomic_or)
+    weak!("shmem_uint32_atomic_or", 887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_or(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, probe_shmem_uint32_atomic_or)
+    strong!(887, imp_shmem_uint32_atomic_or, brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or)
 }
-routine!(brief brief_shmem_uint32_atomic_or, imp_shmem_uint32_atomic_or, probe_shmem_uint32_atomic_or, guest_shmem_uint32_atomic_or, 887, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_or, kept_shmem_uint32_atomic_or, imp_shmem_uint32_atomic_or, probe_shmem_uint32_atomic_or, guest_shmem_uint32_atomic_or, 887, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::or::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_or", 888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, probe_shmem_uint64_atomic_or)
+    weak!("shmem_uint64_atomic_or", 888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_or(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, probe_shmem_uint64_atomic_or)
+    strong!(888, imp_shmem_uint64_atomic_or, brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or)
 }
-routine!(brief brief_shmem_uint64_atomic_or, imp_shmem_uint64_atomic_or, probe_shmem_uint64_atomic_or, guest_shmem_uint64_atomic_or, 888, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_or, kept_shmem_uint64_atomic_or, imp_shmem_uint64_atomic_or, probe_shmem_uint64_atomic_or, guest_shmem_uint64_atomic_or, 888, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::or::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_or")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_or(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {
@@ -2906,73 +2906,73 @@ routine!(imp_shmem_ctx_uint64_atomic_or, probe_shmem_ctx_uint64_atomic_or, guest
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_atomic_fetch_xor", 896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, probe_shmem_uint_atomic_fetch_xor)
+    weak!("shmem_uint_atomic_fetch_xor", 896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_xor(dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
-    strong!(896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, probe_shmem_uint_atomic_fetch_xor)
+    strong!(896, imp_shmem_uint_atomic_fetch_xor, brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_xor, imp_shmem_uint_atomic_fetch_xor, probe_shmem_uint_atomic_fetch_xor, guest_shmem_uint_atomic_fetch_xor, 896, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_xor, kept_shmem_uint_atomic_fetch_xor, imp_shmem_uint_atomic_fetch_xor, probe_shmem_uint_atomic_fetch_xor, guest_shmem_uint_atomic_fetch_xor, 896, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_atomic_fetch_xor", 897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, probe_shmem_ulong_atomic_fetch_xor)
+    weak!("shmem_ulong_atomic_fetch_xor", 897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong {
-    strong!(897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, probe_shmem_ulong_atomic_fetch_xor)
+    strong!(897, imp_shmem_ulong_atomic_fetch_xor, brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_xor, imp_shmem_ulong_atomic_fetch_xor, probe_shmem_ulong_atomic_fetch_xor, guest_shmem_ulong_atomic_fetch_xor, 897, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_xor, kept_shmem_ulong_atomic_fetch_xor, imp_shmem_ulong_atomic_fetch_xor, probe_shmem_ulong_atomic_fetch_xor, guest_shmem_ulong_atomic_fetch_xor, 897, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int) -> c_ulong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_atomic_fetch_xor", 898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, probe_shmem_ulonglong_atomic_fetch_xor)
+    weak!("shmem_ulonglong_atomic_fetch_xor", 898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, probe_shmem_ulonglong_atomic_fetch_xor)
+    strong!(898, imp_shmem_ulonglong_atomic_fetch_xor, brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_xor, imp_shmem_ulonglong_atomic_fetch_xor, probe_shmem_ulonglong_atomic_fetch_xor, guest_shmem_ulonglong_atomic_fetch_xor, 898, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_xor, kept_shmem_ulonglong_atomic_fetch_xor, imp_shmem_ulonglong_atomic_fetch_xor, probe_shmem_ulonglong_atomic_fetch_xor, guest_shmem_ulonglong_atomic_fetch_xor, 898, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_atomic_fetch_xor", 899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, probe_shmem_int32_atomic_fetch_xor)
+    weak!("shmem_int32_atomic_fetch_xor", 899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_xor(dest: *mut i32, value: i32, pe: c_int) -> i32 {
-    strong!(899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, probe_shmem_int32_atomic_fetch_xor)
+    strong!(899, imp_shmem_int32_atomic_fetch_xor, brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_xor, imp_shmem_int32_atomic_fetch_xor, probe_shmem_int32_atomic_fetch_xor, guest_shmem_int32_atomic_fetch_xor, 899, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_xor, kept_shmem_int32_atomic_fetch_xor, imp_shmem_int32_atomic_fetch_xor, probe_shmem_int32_atomic_fetch_xor, guest_shmem_int32_atomic_fetch_xor, 899, sampled, (dest: *mut i32, value: i32, pe: c_int) -> i32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_atomic_fetch_xor", 900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, probe_shmem_int64_atomic_fetch_xor)
+    weak!("shmem_int64_atomic_fetch_xor", 900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_xor(dest: *mut i64, value: i64, pe: c_int) -> i64 {
-    strong!(900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, probe_shmem_int64_atomic_fetch_xor)
+    strong!(900, imp_shmem_int64_atomic_fetch_xor, brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_xor, imp_shmem_int64_atomic_fetch_xor, probe_shmem_int64_atomic_fetch_xor, guest_shmem_int64_atomic_fetch_xor, 900, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_xor, kept_shmem_int64_atomic_fetch_xor, imp_shmem_int64_atomic_fetch_xor, probe_shmem_int64_atomic_fetch_xor, guest_shmem_int64_atomic_fetch_xor, 900, sampled, (dest: *mut i64, value: i64, pe: c_int) -> i64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_atomic_fetch_xor", 901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, probe_shmem_uint32_atomic_fetch_xor)
+    weak!("shmem_uint32_atomic_fetch_xor", 901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_xor(dest: *mut u32, value: u32, pe: c_int) -> u32 {
-    strong!(901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, probe_shmem_uint32_atomic_fetch_xor)
+    strong!(901, imp_shmem_uint32_atomic_fetch_xor, brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_xor, imp_shmem_uint32_atomic_fetch_xor, probe_shmem_uint32_atomic_fetch_xor, guest_shmem_uint32_atomic_fetch_xor, 901, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_xor, kept_shmem_uint32_atomic_fetch_xor, imp_shmem_uint32_atomic_fetch_xor, probe_shmem_uint32_atomic_fetch_xor, guest_shmem_uint32_atomic_fetch_xor, 901, sampled, (dest: *mut u32, value: u32, pe: c_int) -> u32, |m| [pe, dest.addr(), 4] amo::fetch_xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_atomic_fetch_xor", 902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, probe_shmem_uint64_atomic_fetch_xor)
+    weak!("shmem_uint64_atomic_fetch_xor", 902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_xor(dest: *mut u64, value: u64, pe: c_int) -> u64 {
-    strong!(902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, probe_shmem_uint64_atomic_fetch_xor)
+    strong!(902, imp_shmem_uint64_atomic_fetch_xor, brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_xor, imp_shmem_uint64_atomic_fetch_xor, probe_shmem_uint64_atomic_fetch_xor, guest_shmem_uint64_atomic_fetch_xor, 902, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_xor, kept_shmem_uint64_atomic_fetch_xor, imp_shmem_uint64_atomic_fetch_xor, probe_shmem_uint64_atomic_fetch_xor, guest_shmem_uint64_atomic_fetch_xor, 902, sampled, (dest: *mut u64, value: u64, pe: c_int) -> u64, |m| [pe, dest.addr(), 8] amo::fetch_xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe).map(word), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) -> c_uint {
@@ -3046,73 +3046,73 @@ routine!(imp_shmem_ctx_uint64_atomic_fetch_xor, probe_shmem_ctx_uint64_atomic_fe
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_xor", 910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, probe_shmem_uint_atomic_xor)
+    weak!("shmem_uint_atomic_xor", 910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_xor(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, probe_shmem_uint_atomic_xor)
+    strong!(910, imp_shmem_uint_atomic_xor, brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor)
 }
-routine!(brief brief_shmem_uint_atomic_xor, imp_shmem_uint_atomic_xor, probe_shmem_uint_atomic_xor, guest_shmem_uint_atomic_xor, 910, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_xor, kept_shmem_uint_atomic_xor, imp_shmem_uint_atomic_xor, probe_shmem_uint_atomic_xor, guest_shmem_uint_atomic_xor, 910, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_xor", 911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, probe_shmem_ulong_atomic_xor)
+    weak!("shmem_ulong_atomic_xor", 911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_xor(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, probe_shmem_ulong_atomic_xor)
+    strong!(911, imp_shmem_ulong_atomic_xor, brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor)
 }
-routine!(brief brief_shmem_ulong_atomic_xor, imp_shmem_ulong_atomic_xor, probe_shmem_ulong_atomic_xor, guest_shmem_ulong_atomic_xor, 911, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_xor, kept_shmem_ulong_atomic_xor, imp_shmem_ulong_atomic_xor, probe_shmem_ulong_atomic_xor, guest_shmem_ulong_atomic_xor, 911, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_xor", 912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, probe_shmem_ulonglong_atomic_xor)
+    weak!("shmem_ulonglong_atomic_xor", 912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_xor(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, probe_shmem_ulonglong_atomic_xor)
+    strong!(912, imp_shmem_ulonglong_atomic_xor, brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor)
 }
-routine!(brief brief_shmem_ulonglong_atomic_xor, imp_shmem_ulonglong_atomic_xor, probe_shmem_ulonglong_atomic_xor, guest_shmem_ulonglong_atomic_xor, 912, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_xor, kept_shmem_ulonglong_atomic_xor, imp_shmem_ulonglong_atomic_xor, probe_shmem_ulonglong_atomic_xor, guest_shmem_ulonglong_atomic_xor, 912, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_xor", 913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, probe_shmem_int32_atomic_xor)
+    weak!("shmem_int32_atomic_xor", 913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_xor(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, probe_shmem_int32_atomic_xor)
+    strong!(913, imp_shmem_int32_atomic_xor, brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor)
 }
-routine!(brief brief_shmem_int32_atomic_xor, imp_shmem_int32_atomic_xor, probe_shmem_int32_atomic_xor, guest_shmem_int32_atomic_xor, 913, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_xor, kept_shmem_int32_atomic_xor, imp_shmem_int32_atomic_xor, probe_shmem_int32_atomic_xor, guest_shmem_int32_atomic_xor, 913, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<i32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_xor", 914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, probe_shmem_int64_atomic_xor)
+    weak!("shmem_int64_atomic_xor", 914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_xor(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, probe_shmem_int64_atomic_xor)
+    strong!(914, imp_shmem_int64_atomic_xor, brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor)
 }
-routine!(brief brief_shmem_int64_atomic_xor, imp_shmem_int64_atomic_xor, probe_shmem_int64_atomic_xor, guest_shmem_int64_atomic_xor, 914, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_xor, kept_shmem_int64_atomic_xor, imp_shmem_int64_atomic_xor, probe_shmem_int64_atomic_xor, guest_shmem_int64_atomic_xor, 914, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<i64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_xor", 915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, probe_shmem_uint32_atomic_xor)
+    weak!("shmem_uint32_atomic_xor", 915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_xor(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, probe_shmem_uint32_atomic_xor)
+    strong!(915, imp_shmem_uint32_atomic_xor, brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor)
 }
-routine!(brief brief_shmem_uint32_atomic_xor, imp_shmem_uint32_atomic_xor, probe_shmem_uint32_atomic_xor, guest_shmem_uint32_atomic_xor, 915, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_xor, kept_shmem_uint32_atomic_xor, imp_shmem_uint32_atomic_xor, probe_shmem_uint32_atomic_xor, guest_shmem_uint32_atomic_xor, 915, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::xor::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_xor", 916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, probe_shmem_uint64_atomic_xor)
+    weak!("shmem_uint64_atomic_xor", 916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_xor(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, probe_shmem_uint64_atomic_xor)
+    strong!(916, imp_shmem_uint64_atomic_xor, brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor)
 }
-routine!(brief brief_shmem_uint64_atomic_xor, imp_shmem_uint64_atomic_xor, probe_shmem_uint64_atomic_xor, guest_shmem_uint64_atomic_xor, 916, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_xor, kept_shmem_uint64_atomic_xor, imp_shmem_uint64_atomic_xor, probe_shmem_uint64_atomic_xor, guest_shmem_uint64_atomic_xor, 916, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::xor::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_xor")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_xor(ctx: Ctx, dest: *mut c_uint, value: c_uint, pe: c_int) {

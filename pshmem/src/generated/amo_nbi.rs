@@ -6,143 +6,143 @@ use pellucid_core::context::amo;
 
 #[unsafe(export_name = "pellucid_shmem_float_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int) {
-    weak!("shmem_float_atomic_fetch_nbi", 924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, probe_shmem_float_atomic_fetch_nbi)
+    weak!("shmem_float_atomic_fetch_nbi", 924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_atomic_fetch_nbi(fetch: *mut f32, source: *const f32, pe: c_int) {
-    strong!(924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, probe_shmem_float_atomic_fetch_nbi)
+    strong!(924, imp_shmem_float_atomic_fetch_nbi, brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_float_atomic_fetch_nbi, imp_shmem_float_atomic_fetch_nbi, probe_shmem_float_atomic_fetch_nbi, guest_shmem_float_atomic_fetch_nbi, 924, sampled, (fetch: *mut f32, source: *const f32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_atomic_fetch_nbi, kept_shmem_float_atomic_fetch_nbi, imp_shmem_float_atomic_fetch_nbi, probe_shmem_float_atomic_fetch_nbi, guest_shmem_float_atomic_fetch_nbi, 924, sampled, (fetch: *mut f32, source: *const f32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int) {
-    weak!("shmem_double_atomic_fetch_nbi", 925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, probe_shmem_double_atomic_fetch_nbi)
+    weak!("shmem_double_atomic_fetch_nbi", 925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_atomic_fetch_nbi(fetch: *mut f64, source: *const f64, pe: c_int) {
-    strong!(925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, probe_shmem_double_atomic_fetch_nbi)
+    strong!(925, imp_shmem_double_atomic_fetch_nbi, brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_double_atomic_fetch_nbi, imp_shmem_double_atomic_fetch_nbi, probe_shmem_double_atomic_fetch_nbi, guest_shmem_double_atomic_fetch_nbi, 925, sampled, (fetch: *mut f64, source: *const f64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_atomic_fetch_nbi, kept_shmem_double_atomic_fetch_nbi, imp_shmem_double_atomic_fetch_nbi, probe_shmem_double_atomic_fetch_nbi, guest_shmem_double_atomic_fetch_nbi, 925, sampled, (fetch: *mut f64, source: *const f64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_nbi", 926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, probe_shmem_int_atomic_fetch_nbi)
+    weak!("shmem_int_atomic_fetch_nbi", 926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch_nbi(fetch: *mut c_int, source: *const c_int, pe: c_int) {
-    strong!(926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, probe_shmem_int_atomic_fetch_nbi)
+    strong!(926, imp_shmem_int_atomic_fetch_nbi, brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_int_atomic_fetch_nbi, imp_shmem_int_atomic_fetch_nbi, probe_shmem_int_atomic_fetch_nbi, guest_shmem_int_atomic_fetch_nbi, 926, sampled, (fetch: *mut c_int, source: *const c_int, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch_nbi, kept_shmem_int_atomic_fetch_nbi, imp_shmem_int_atomic_fetch_nbi, probe_shmem_int_atomic_fetch_nbi, guest_shmem_int_atomic_fetch_nbi, 926, sampled, (fetch: *mut c_int, source: *const c_int, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_nbi", 927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, probe_shmem_long_atomic_fetch_nbi)
+    weak!("shmem_long_atomic_fetch_nbi", 927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch_nbi(fetch: *mut c_long, source: *const c_long, pe: c_int) {
-    strong!(927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, probe_shmem_long_atomic_fetch_nbi)
+    strong!(927, imp_shmem_long_atomic_fetch_nbi, brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_long_atomic_fetch_nbi, imp_shmem_long_atomic_fetch_nbi, probe_shmem_long_atomic_fetch_nbi, guest_shmem_long_atomic_fetch_nbi, 927, sampled, (fetch: *mut c_long, source: *const c_long, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch_nbi, kept_shmem_long_atomic_fetch_nbi, imp_shmem_long_atomic_fetch_nbi, probe_shmem_long_atomic_fetch_nbi, guest_shmem_long_atomic_fetch_nbi, 927, sampled, (fetch: *mut c_long, source: *const c_long, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_nbi", 928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, probe_shmem_longlong_atomic_fetch_nbi)
+    weak!("shmem_longlong_atomic_fetch_nbi", 928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_nbi(fetch: *mut c_longlong, source: *const c_longlong, pe: c_int) {
-    strong!(928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, probe_shmem_longlong_atomic_fetch_nbi)
+    strong!(928, imp_shmem_longlong_atomic_fetch_nbi, brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch_nbi, imp_shmem_longlong_atomic_fetch_nbi, probe_shmem_longlong_atomic_fetch_nbi, guest_shmem_longlong_atomic_fetch_nbi, 928, sampled, (fetch: *mut c_longlong, source: *const c_longlong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch_nbi, kept_shmem_longlong_atomic_fetch_nbi, imp_shmem_longlong_atomic_fetch_nbi, probe_shmem_longlong_atomic_fetch_nbi, guest_shmem_longlong_atomic_fetch_nbi, 928, sampled, (fetch: *mut c_longlong, source: *const c_longlong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_nbi", 929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, probe_shmem_uint_atomic_fetch_nbi)
+    weak!("shmem_uint_atomic_fetch_nbi", 929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_nbi(fetch: *mut c_uint, source: *const c_uint, pe: c_int) {
-    strong!(929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, probe_shmem_uint_atomic_fetch_nbi)
+    strong!(929, imp_shmem_uint_atomic_fetch_nbi, brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_nbi, imp_shmem_uint_atomic_fetch_nbi, probe_shmem_uint_atomic_fetch_nbi, guest_shmem_uint_atomic_fetch_nbi, 929, sampled, (fetch: *mut c_uint, source: *const c_uint, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_nbi, kept_shmem_uint_atomic_fetch_nbi, imp_shmem_uint_atomic_fetch_nbi, probe_shmem_uint_atomic_fetch_nbi, guest_shmem_uint_atomic_fetch_nbi, 929, sampled, (fetch: *mut c_uint, source: *const c_uint, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_nbi", 930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, probe_shmem_ulong_atomic_fetch_nbi)
+    weak!("shmem_ulong_atomic_fetch_nbi", 930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_nbi(fetch: *mut c_ulong, source: *const c_ulong, pe: c_int) {
-    strong!(930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, probe_shmem_ulong_atomic_fetch_nbi)
+    strong!(930, imp_shmem_ulong_atomic_fetch_nbi, brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_nbi, imp_shmem_ulong_atomic_fetch_nbi, probe_shmem_ulong_atomic_fetch_nbi, guest_shmem_ulong_atomic_fetch_nbi, 930, sampled, (fetch: *mut c_ulong, source: *const c_ulong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_nbi, kept_shmem_ulong_atomic_fetch_nbi, imp_shmem_ulong_atomic_fetch_nbi, probe_shmem_ulong_atomic_fetch_nbi, guest_shmem_ulong_atomic_fetch_nbi, 930, sampled, (fetch: *mut c_ulong, source: *const c_ulong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_nbi", 931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, probe_shmem_ulonglong_atomic_fetch_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_nbi", 931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_nbi(fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int) {
-    strong!(931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, probe_shmem_ulonglong_atomic_fetch_nbi)
+    strong!(931, imp_shmem_ulonglong_atomic_fetch_nbi, brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_nbi, imp_shmem_ulonglong_atomic_fetch_nbi, probe_shmem_ulonglong_atomic_fetch_nbi, guest_shmem_ulonglong_atomic_fetch_nbi, 931, sampled, (fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_nbi, kept_shmem_ulonglong_atomic_fetch_nbi, imp_shmem_ulonglong_atomic_fetch_nbi, probe_shmem_ulonglong_atomic_fetch_nbi, guest_shmem_ulonglong_atomic_fetch_nbi, 931, sampled, (fetch: *mut c_ulonglong, source: *const c_ulonglong, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_nbi", 932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, probe_shmem_int32_atomic_fetch_nbi)
+    weak!("shmem_int32_atomic_fetch_nbi", 932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_nbi(fetch: *mut i32, source: *const i32, pe: c_int) {
-    strong!(932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, probe_shmem_int32_atomic_fetch_nbi)
+    strong!(932, imp_shmem_int32_atomic_fetch_nbi, brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_nbi, imp_shmem_int32_atomic_fetch_nbi, probe_shmem_int32_atomic_fetch_nbi, guest_shmem_int32_atomic_fetch_nbi, 932, sampled, (fetch: *mut i32, source: *const i32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_nbi, kept_shmem_int32_atomic_fetch_nbi, imp_shmem_int32_atomic_fetch_nbi, probe_shmem_int32_atomic_fetch_nbi, guest_shmem_int32_atomic_fetch_nbi, 932, sampled, (fetch: *mut i32, source: *const i32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_nbi", 933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, probe_shmem_int64_atomic_fetch_nbi)
+    weak!("shmem_int64_atomic_fetch_nbi", 933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_nbi(fetch: *mut i64, source: *const i64, pe: c_int) {
-    strong!(933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, probe_shmem_int64_atomic_fetch_nbi)
+    strong!(933, imp_shmem_int64_atomic_fetch_nbi, brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_nbi, imp_shmem_int64_atomic_fetch_nbi, probe_shmem_int64_atomic_fetch_nbi, guest_shmem_int64_atomic_fetch_nbi, 933, sampled, (fetch: *mut i64, source: *const i64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_nbi, kept_shmem_int64_atomic_fetch_nbi, imp_shmem_int64_atomic_fetch_nbi, probe_shmem_int64_atomic_fetch_nbi, guest_shmem_int64_atomic_fetch_nbi, 933, sampled, (fetch: *mut i64, source: *const i64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_nbi", 934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, probe_shmem_uint32_atomic_fetch_nbi)
+    weak!("shmem_uint32_atomic_fetch_nbi", 934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_nbi(fetch: *mut u32, source: *const u32, pe: c_int) {
-    strong!(934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, probe_shmem_uint32_atomic_fetch_nbi)
+    strong!(934, imp_shmem_uint32_atomic_fetch_nbi, brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_nbi, imp_shmem_uint32_atomic_fetch_nbi, probe_shmem_uint32_atomic_fetch_nbi, guest_shmem_uint32_atomic_fetch_nbi, 934, sampled, (fetch: *mut u32, source: *const u32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_nbi, kept_shmem_uint32_atomic_fetch_nbi, imp_shmem_uint32_atomic_fetch_nbi, probe_shmem_uint32_atomic_fetch_nbi, guest_shmem_uint32_atomic_fetch_nbi, 934, sampled, (fetch: *mut u32, source: *const u32, pe: c_int), |m| [pe, source.addr(), 4] amo::fetch_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_nbi", 935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, probe_shmem_uint64_atomic_fetch_nbi)
+    weak!("shmem_uint64_atomic_fetch_nbi", 935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_nbi(fetch: *mut u64, source: *const u64, pe: c_int) {
-    strong!(935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, probe_shmem_uint64_atomic_fetch_nbi)
+    strong!(935, imp_shmem_uint64_atomic_fetch_nbi, brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_nbi, imp_shmem_uint64_atomic_fetch_nbi, probe_shmem_uint64_atomic_fetch_nbi, guest_shmem_uint64_atomic_fetch_nbi, 935, sampled, (fetch: *mut u64, source: *const u64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_nbi, kept_shmem_uint64_atomic_fetch_nbi, imp_shmem_uint64_atomic_fetch_nbi, probe_shmem_uint64_atomic_fetch_nbi, guest_shmem_uint64_atomic_fetch_nbi, 935, sampled, (fetch: *mut u64, source: *const u64, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_nbi", 936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, probe_shmem_size_atomic_fetch_nbi)
+    weak!("shmem_size_atomic_fetch_nbi", 936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch_nbi(fetch: *mut usize, source: *const usize, pe: c_int) {
-    strong!(936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, probe_shmem_size_atomic_fetch_nbi)
+    strong!(936, imp_shmem_size_atomic_fetch_nbi, brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_size_atomic_fetch_nbi, imp_shmem_size_atomic_fetch_nbi, probe_shmem_size_atomic_fetch_nbi, guest_shmem_size_atomic_fetch_nbi, 936, sampled, (fetch: *mut usize, source: *const usize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch_nbi, kept_shmem_size_atomic_fetch_nbi, imp_shmem_size_atomic_fetch_nbi, probe_shmem_size_atomic_fetch_nbi, guest_shmem_size_atomic_fetch_nbi, 936, sampled, (fetch: *mut usize, source: *const usize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_nbi", 937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, probe_shmem_ptrdiff_atomic_fetch_nbi)
+    weak!("shmem_ptrdiff_atomic_fetch_nbi", 937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_nbi(fetch: *mut isize, source: *const isize, pe: c_int) {
-    strong!(937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, probe_shmem_ptrdiff_atomic_fetch_nbi)
+    strong!(937, imp_shmem_ptrdiff_atomic_fetch_nbi, brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_nbi, imp_shmem_ptrdiff_atomic_fetch_nbi, probe_shmem_ptrdiff_atomic_fetch_nbi, guest_shmem_ptrdiff_atomic_fetch_nbi, 937, sampled, (fetch: *mut isize, source: *const isize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch_nbi, kept_shmem_ptrdiff_atomic_fetch_nbi, imp_shmem_ptrdiff_atomic_fetch_nbi, probe_shmem_ptrdiff_atomic_fetch_nbi, guest_shmem_ptrdiff_atomic_fetch_nbi, 937, sampled, (fetch: *mut isize, source: *const isize, pe: c_int), |m| [pe, source.addr(), 8] amo::fetch_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), source.cast(), pe), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_fetch_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_atomic_fetch_nbi(ctx: Ctx, fetch: *mut f32, source: *const f32, pe: c_int) {
@@ -286,123 +286,123 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_nbi, probe_shmem_ctx_ptrdiff_atomic_
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_compare_swap_nbi", 952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, probe_shmem_int_atomic_compare_swap_nbi)
+    weak!("shmem_int_atomic_compare_swap_nbi", 952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_compare_swap_nbi(fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
-    strong!(952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, probe_shmem_int_atomic_compare_swap_nbi)
+    strong!(952, imp_shmem_int_atomic_compare_swap_nbi, brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_int_atomic_compare_swap_nbi, imp_shmem_int_atomic_compare_swap_nbi, probe_shmem_int_atomic_compare_swap_nbi, guest_shmem_int_atomic_compare_swap_nbi, 952, sampled, (fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_compare_swap_nbi, kept_shmem_int_atomic_compare_swap_nbi, imp_shmem_int_atomic_compare_swap_nbi, probe_shmem_int_atomic_compare_swap_nbi, guest_shmem_int_atomic_compare_swap_nbi, 952, sampled, (fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_compare_swap_nbi", 953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, probe_shmem_long_atomic_compare_swap_nbi)
+    weak!("shmem_long_atomic_compare_swap_nbi", 953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_compare_swap_nbi(fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int) {
-    strong!(953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, probe_shmem_long_atomic_compare_swap_nbi)
+    strong!(953, imp_shmem_long_atomic_compare_swap_nbi, brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_long_atomic_compare_swap_nbi, imp_shmem_long_atomic_compare_swap_nbi, probe_shmem_long_atomic_compare_swap_nbi, guest_shmem_long_atomic_compare_swap_nbi, 953, sampled, (fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_compare_swap_nbi, kept_shmem_long_atomic_compare_swap_nbi, imp_shmem_long_atomic_compare_swap_nbi, probe_shmem_long_atomic_compare_swap_nbi, guest_shmem_long_atomic_compare_swap_nbi, 953, sampled, (fetch: *mut c_long, dest: *mut c_long, cond: c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_compare_swap_nbi", 954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, probe_shmem_longlong_atomic_compare_swap_nbi)
+    weak!("shmem_longlong_atomic_compare_swap_nbi", 954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_compare_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int) {
-    strong!(954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, probe_shmem_longlong_atomic_compare_swap_nbi)
+    strong!(954, imp_shmem_longlong_atomic_compare_swap_nbi, brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_longlong_atomic_compare_swap_nbi, imp_shmem_longlong_atomic_compare_swap_nbi, probe_shmem_longlong_atomic_compare_swap_nbi, guest_shmem_longlong_atomic_compare_swap_nbi, 954, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_compare_swap_nbi, kept_shmem_longlong_atomic_compare_swap_nbi, imp_shmem_longlong_atomic_compare_swap_nbi, probe_shmem_longlong_atomic_compare_swap_nbi, guest_shmem_longlong_atomic_compare_swap_nbi, 954, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, cond: c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_compare_swap_nbi", 955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, probe_shmem_uint_atomic_compare_swap_nbi)
+    weak!("shmem_uint_atomic_compare_swap_nbi", 955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_compare_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int) {
-    strong!(955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, probe_shmem_uint_atomic_compare_swap_nbi)
+    strong!(955, imp_shmem_uint_atomic_compare_swap_nbi, brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_compare_swap_nbi, imp_shmem_uint_atomic_compare_swap_nbi, probe_shmem_uint_atomic_compare_swap_nbi, guest_shmem_uint_atomic_compare_swap_nbi, 955, sampled, (fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_compare_swap_nbi, kept_shmem_uint_atomic_compare_swap_nbi, imp_shmem_uint_atomic_compare_swap_nbi, probe_shmem_uint_atomic_compare_swap_nbi, guest_shmem_uint_atomic_compare_swap_nbi, 955, sampled, (fetch: *mut c_uint, dest: *mut c_uint, cond: c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_compare_swap_nbi", 956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, probe_shmem_ulong_atomic_compare_swap_nbi)
+    weak!("shmem_ulong_atomic_compare_swap_nbi", 956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_compare_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int) {
-    strong!(956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, probe_shmem_ulong_atomic_compare_swap_nbi)
+    strong!(956, imp_shmem_ulong_atomic_compare_swap_nbi, brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_compare_swap_nbi, imp_shmem_ulong_atomic_compare_swap_nbi, probe_shmem_ulong_atomic_compare_swap_nbi, guest_shmem_ulong_atomic_compare_swap_nbi, 956, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_compare_swap_nbi, kept_shmem_ulong_atomic_compare_swap_nbi, imp_shmem_ulong_atomic_compare_swap_nbi, probe_shmem_ulong_atomic_compare_swap_nbi, guest_shmem_ulong_atomic_compare_swap_nbi, 956, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, cond: c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_compare_swap_nbi", 957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, probe_shmem_ulonglong_atomic_compare_swap_nbi)
+    weak!("shmem_ulonglong_atomic_compare_swap_nbi", 957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_compare_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, probe_shmem_ulonglong_atomic_compare_swap_nbi)
+    strong!(957, imp_shmem_ulonglong_atomic_compare_swap_nbi, brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_compare_swap_nbi, imp_shmem_ulonglong_atomic_compare_swap_nbi, probe_shmem_ulonglong_atomic_compare_swap_nbi, guest_shmem_ulonglong_atomic_compare_swap_nbi, 957, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_compare_swap_nbi, kept_shmem_ulonglong_atomic_compare_swap_nbi, imp_shmem_ulonglong_atomic_compare_swap_nbi, probe_shmem_ulonglong_atomic_compare_swap_nbi, guest_shmem_ulonglong_atomic_compare_swap_nbi, 957, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, cond: c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_compare_swap_nbi", 958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, probe_shmem_int32_atomic_compare_swap_nbi)
+    weak!("shmem_int32_atomic_compare_swap_nbi", 958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_compare_swap_nbi(fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int) {
-    strong!(958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, probe_shmem_int32_atomic_compare_swap_nbi)
+    strong!(958, imp_shmem_int32_atomic_compare_swap_nbi, brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_compare_swap_nbi, imp_shmem_int32_atomic_compare_swap_nbi, probe_shmem_int32_atomic_compare_swap_nbi, guest_shmem_int32_atomic_compare_swap_nbi, 958, sampled, (fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_compare_swap_nbi, kept_shmem_int32_atomic_compare_swap_nbi, imp_shmem_int32_atomic_compare_swap_nbi, probe_shmem_int32_atomic_compare_swap_nbi, guest_shmem_int32_atomic_compare_swap_nbi, 958, sampled, (fetch: *mut i32, dest: *mut i32, cond: i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_compare_swap_nbi", 959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, probe_shmem_int64_atomic_compare_swap_nbi)
+    weak!("shmem_int64_atomic_compare_swap_nbi", 959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_compare_swap_nbi(fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int) {
-    strong!(959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, probe_shmem_int64_atomic_compare_swap_nbi)
+    strong!(959, imp_shmem_int64_atomic_compare_swap_nbi, brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_compare_swap_nbi, imp_shmem_int64_atomic_compare_swap_nbi, probe_shmem_int64_atomic_compare_swap_nbi, guest_shmem_int64_atomic_compare_swap_nbi, 959, sampled, (fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_compare_swap_nbi, kept_shmem_int64_atomic_compare_swap_nbi, imp_shmem_int64_atomic_compare_swap_nbi, probe_shmem_int64_atomic_compare_swap_nbi, guest_shmem_int64_atomic_compare_swap_nbi, 959, sampled, (fetch: *mut i64, dest: *mut i64, cond: i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_compare_swap_nbi", 960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, probe_shmem_uint32_atomic_compare_swap_nbi)
+    weak!("shmem_uint32_atomic_compare_swap_nbi", 960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_compare_swap_nbi(fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int) {
-    strong!(960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, probe_shmem_uint32_atomic_compare_swap_nbi)
+    strong!(960, imp_shmem_uint32_atomic_compare_swap_nbi, brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_compare_swap_nbi, imp_shmem_uint32_atomic_compare_swap_nbi, probe_shmem_uint32_atomic_compare_swap_nbi, guest_shmem_uint32_atomic_compare_swap_nbi, 960, sampled, (fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_compare_swap_nbi, kept_shmem_uint32_atomic_compare_swap_nbi, imp_shmem_uint32_atomic_compare_swap_nbi, probe_shmem_uint32_atomic_compare_swap_nbi, guest_shmem_uint32_atomic_compare_swap_nbi, 960, sampled, (fetch: *mut u32, dest: *mut u32, cond: u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::compare_swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_compare_swap_nbi", 961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, probe_shmem_uint64_atomic_compare_swap_nbi)
+    weak!("shmem_uint64_atomic_compare_swap_nbi", 961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_compare_swap_nbi(fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int) {
-    strong!(961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, probe_shmem_uint64_atomic_compare_swap_nbi)
+    strong!(961, imp_shmem_uint64_atomic_compare_swap_nbi, brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_compare_swap_nbi, imp_shmem_uint64_atomic_compare_swap_nbi, probe_shmem_uint64_atomic_compare_swap_nbi, guest_shmem_uint64_atomic_compare_swap_nbi, 961, sampled, (fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_compare_swap_nbi, kept_shmem_uint64_atomic_compare_swap_nbi, imp_shmem_uint64_atomic_compare_swap_nbi, probe_shmem_uint64_atomic_compare_swap_nbi, guest_shmem_uint64_atomic_compare_swap_nbi, 961, sampled, (fetch: *mut u64, dest: *mut u64, cond: u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_compare_swap_nbi", 962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, probe_shmem_size_atomic_compare_swap_nbi)
+    weak!("shmem_size_atomic_compare_swap_nbi", 962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_compare_swap_nbi(fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int) {
-    strong!(962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, probe_shmem_size_atomic_compare_swap_nbi)
+    strong!(962, imp_shmem_size_atomic_compare_swap_nbi, brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_size_atomic_compare_swap_nbi, imp_shmem_size_atomic_compare_swap_nbi, probe_shmem_size_atomic_compare_swap_nbi, guest_shmem_size_atomic_compare_swap_nbi, 962, sampled, (fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_compare_swap_nbi, kept_shmem_size_atomic_compare_swap_nbi, imp_shmem_size_atomic_compare_swap_nbi, probe_shmem_size_atomic_compare_swap_nbi, guest_shmem_size_atomic_compare_swap_nbi, 962, sampled, (fetch: *mut usize, dest: *mut usize, cond: usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_compare_swap_nbi", 963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ptrdiff_atomic_compare_swap_nbi)
+    weak!("shmem_ptrdiff_atomic_compare_swap_nbi", 963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_compare_swap_nbi(fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int) {
-    strong!(963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ptrdiff_atomic_compare_swap_nbi)
+    strong!(963, imp_shmem_ptrdiff_atomic_compare_swap_nbi, brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_compare_swap_nbi, imp_shmem_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ptrdiff_atomic_compare_swap_nbi, guest_shmem_ptrdiff_atomic_compare_swap_nbi, 963, sampled, (fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_compare_swap_nbi, kept_shmem_ptrdiff_atomic_compare_swap_nbi, imp_shmem_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ptrdiff_atomic_compare_swap_nbi, guest_shmem_ptrdiff_atomic_compare_swap_nbi, 963, sampled, (fetch: *mut isize, dest: *mut isize, cond: isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::compare_swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(cond), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_compare_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_compare_swap_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, cond: c_int, value: c_int, pe: c_int) {
@@ -526,143 +526,143 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_compare_swap_nbi, probe_shmem_ctx_ptrdiff_
 
 #[unsafe(export_name = "pellucid_shmem_float_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_atomic_swap_nbi", 976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, probe_shmem_float_atomic_swap_nbi)
+    weak!("shmem_float_atomic_swap_nbi", 976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_atomic_swap_nbi(fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
-    strong!(976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, probe_shmem_float_atomic_swap_nbi)
+    strong!(976, imp_shmem_float_atomic_swap_nbi, brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_float_atomic_swap_nbi, imp_shmem_float_atomic_swap_nbi, probe_shmem_float_atomic_swap_nbi, guest_shmem_float_atomic_swap_nbi, 976, sampled, (fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_atomic_swap_nbi, kept_shmem_float_atomic_swap_nbi, imp_shmem_float_atomic_swap_nbi, probe_shmem_float_atomic_swap_nbi, guest_shmem_float_atomic_swap_nbi, 976, sampled, (fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<f32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_atomic_swap_nbi", 977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, probe_shmem_double_atomic_swap_nbi)
+    weak!("shmem_double_atomic_swap_nbi", 977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_atomic_swap_nbi(fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int) {
-    strong!(977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, probe_shmem_double_atomic_swap_nbi)
+    strong!(977, imp_shmem_double_atomic_swap_nbi, brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_double_atomic_swap_nbi, imp_shmem_double_atomic_swap_nbi, probe_shmem_double_atomic_swap_nbi, guest_shmem_double_atomic_swap_nbi, 977, sampled, (fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_atomic_swap_nbi, kept_shmem_double_atomic_swap_nbi, imp_shmem_double_atomic_swap_nbi, probe_shmem_double_atomic_swap_nbi, guest_shmem_double_atomic_swap_nbi, 977, sampled, (fetch: *mut f64, dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<f64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_swap_nbi", 978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, probe_shmem_int_atomic_swap_nbi)
+    weak!("shmem_int_atomic_swap_nbi", 978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_swap_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, probe_shmem_int_atomic_swap_nbi)
+    strong!(978, imp_shmem_int_atomic_swap_nbi, brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_int_atomic_swap_nbi, imp_shmem_int_atomic_swap_nbi, probe_shmem_int_atomic_swap_nbi, guest_shmem_int_atomic_swap_nbi, 978, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_swap_nbi, kept_shmem_int_atomic_swap_nbi, imp_shmem_int_atomic_swap_nbi, probe_shmem_int_atomic_swap_nbi, guest_shmem_int_atomic_swap_nbi, 978, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_swap_nbi", 979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, probe_shmem_long_atomic_swap_nbi)
+    weak!("shmem_long_atomic_swap_nbi", 979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_swap_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, probe_shmem_long_atomic_swap_nbi)
+    strong!(979, imp_shmem_long_atomic_swap_nbi, brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_long_atomic_swap_nbi, imp_shmem_long_atomic_swap_nbi, probe_shmem_long_atomic_swap_nbi, guest_shmem_long_atomic_swap_nbi, 979, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_swap_nbi, kept_shmem_long_atomic_swap_nbi, imp_shmem_long_atomic_swap_nbi, probe_shmem_long_atomic_swap_nbi, guest_shmem_long_atomic_swap_nbi, 979, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_swap_nbi", 980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, probe_shmem_longlong_atomic_swap_nbi)
+    weak!("shmem_longlong_atomic_swap_nbi", 980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_swap_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, probe_shmem_longlong_atomic_swap_nbi)
+    strong!(980, imp_shmem_longlong_atomic_swap_nbi, brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_longlong_atomic_swap_nbi, imp_shmem_longlong_atomic_swap_nbi, probe_shmem_longlong_atomic_swap_nbi, guest_shmem_longlong_atomic_swap_nbi, 980, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_swap_nbi, kept_shmem_longlong_atomic_swap_nbi, imp_shmem_longlong_atomic_swap_nbi, probe_shmem_longlong_atomic_swap_nbi, guest_shmem_longlong_atomic_swap_nbi, 980, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_swap_nbi", 981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, probe_shmem_uint_atomic_swap_nbi)
+    weak!("shmem_uint_atomic_swap_nbi", 981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_swap_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, probe_shmem_uint_atomic_swap_nbi)
+    strong!(981, imp_shmem_uint_atomic_swap_nbi, brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_swap_nbi, imp_shmem_uint_atomic_swap_nbi, probe_shmem_uint_atomic_swap_nbi, guest_shmem_uint_atomic_swap_nbi, 981, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_swap_nbi, kept_shmem_uint_atomic_swap_nbi, imp_shmem_uint_atomic_swap_nbi, probe_shmem_uint_atomic_swap_nbi, guest_shmem_uint_atomic_swap_nbi, 981, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_swap_nbi", 982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, probe_shmem_ulong_atomic_swap_nbi)
+    weak!("shmem_ulong_atomic_swap_nbi", 982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_swap_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, probe_shmem_ulong_atomic_swap_nbi)
+    strong!(982, imp_shmem_ulong_atomic_swap_nbi, brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_swap_nbi, imp_shmem_ulong_atomic_swap_nbi, probe_shmem_ulong_atomic_swap_nbi, guest_shmem_ulong_atomic_swap_nbi, 982, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_swap_nbi, kept_shmem_ulong_atomic_swap_nbi, imp_shmem_ulong_atomic_swap_nbi, probe_shmem_ulong_atomic_swap_nbi, guest_shmem_ulong_atomic_swap_nbi, 982, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_swap_nbi", 983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, probe_shmem_ulonglong_atomic_swap_nbi)
+    weak!("shmem_ulonglong_atomic_swap_nbi", 983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_swap_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, probe_shmem_ulonglong_atomic_swap_nbi)
+    strong!(983, imp_shmem_ulonglong_atomic_swap_nbi, brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_swap_nbi, imp_shmem_ulonglong_atomic_swap_nbi, probe_shmem_ulonglong_atomic_swap_nbi, guest_shmem_ulonglong_atomic_swap_nbi, 983, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_swap_nbi, kept_shmem_ulonglong_atomic_swap_nbi, imp_shmem_ulonglong_atomic_swap_nbi, probe_shmem_ulonglong_atomic_swap_nbi, guest_shmem_ulonglong_atomic_swap_nbi, 983, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_swap_nbi", 984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, probe_shmem_int32_atomic_swap_nbi)
+    weak!("shmem_int32_atomic_swap_nbi", 984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_swap_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, probe_shmem_int32_atomic_swap_nbi)
+    strong!(984, imp_shmem_int32_atomic_swap_nbi, brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_swap_nbi, imp_shmem_int32_atomic_swap_nbi, probe_shmem_int32_atomic_swap_nbi, guest_shmem_int32_atomic_swap_nbi, 984, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_swap_nbi, kept_shmem_int32_atomic_swap_nbi, imp_shmem_int32_atomic_swap_nbi, probe_shmem_int32_atomic_swap_nbi, guest_shmem_int32_atomic_swap_nbi, 984, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_swap_nbi", 985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, probe_shmem_int64_atomic_swap_nbi)
+    weak!("shmem_int64_atomic_swap_nbi", 985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_swap_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, probe_shmem_int64_atomic_swap_nbi)
+    strong!(985, imp_shmem_int64_atomic_swap_nbi, brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_swap_nbi, imp_shmem_int64_atomic_swap_nbi, probe_shmem_int64_atomic_swap_nbi, guest_shmem_int64_atomic_swap_nbi, 985, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_swap_nbi, kept_shmem_int64_atomic_swap_nbi, imp_shmem_int64_atomic_swap_nbi, probe_shmem_int64_atomic_swap_nbi, guest_shmem_int64_atomic_swap_nbi, 985, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_swap_nbi", 986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, probe_shmem_uint32_atomic_swap_nbi)
+    weak!("shmem_uint32_atomic_swap_nbi", 986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_swap_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, probe_shmem_uint32_atomic_swap_nbi)
+    strong!(986, imp_shmem_uint32_atomic_swap_nbi, brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_swap_nbi, imp_shmem_uint32_atomic_swap_nbi, probe_shmem_uint32_atomic_swap_nbi, guest_shmem_uint32_atomic_swap_nbi, 986, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_swap_nbi, kept_shmem_uint32_atomic_swap_nbi, imp_shmem_uint32_atomic_swap_nbi, probe_shmem_uint32_atomic_swap_nbi, guest_shmem_uint32_atomic_swap_nbi, 986, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::swap_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_swap_nbi", 987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, probe_shmem_uint64_atomic_swap_nbi)
+    weak!("shmem_uint64_atomic_swap_nbi", 987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_swap_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, probe_shmem_uint64_atomic_swap_nbi)
+    strong!(987, imp_shmem_uint64_atomic_swap_nbi, brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_swap_nbi, imp_shmem_uint64_atomic_swap_nbi, probe_shmem_uint64_atomic_swap_nbi, guest_shmem_uint64_atomic_swap_nbi, 987, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_swap_nbi, kept_shmem_uint64_atomic_swap_nbi, imp_shmem_uint64_atomic_swap_nbi, probe_shmem_uint64_atomic_swap_nbi, guest_shmem_uint64_atomic_swap_nbi, 987, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_swap_nbi", 988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, probe_shmem_size_atomic_swap_nbi)
+    weak!("shmem_size_atomic_swap_nbi", 988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_swap_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, probe_shmem_size_atomic_swap_nbi)
+    strong!(988, imp_shmem_size_atomic_swap_nbi, brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_size_atomic_swap_nbi, imp_shmem_size_atomic_swap_nbi, probe_shmem_size_atomic_swap_nbi, guest_shmem_size_atomic_swap_nbi, 988, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_swap_nbi, kept_shmem_size_atomic_swap_nbi, imp_shmem_size_atomic_swap_nbi, probe_shmem_size_atomic_swap_nbi, guest_shmem_size_atomic_swap_nbi, 988, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_swap_nbi", 989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, probe_shmem_ptrdiff_atomic_swap_nbi)
+    weak!("shmem_ptrdiff_atomic_swap_nbi", 989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_swap_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, probe_shmem_ptrdiff_atomic_swap_nbi)
+    strong!(989, imp_shmem_ptrdiff_atomic_swap_nbi, brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_swap_nbi, imp_shmem_ptrdiff_atomic_swap_nbi, probe_shmem_ptrdiff_atomic_swap_nbi, guest_shmem_ptrdiff_atomic_swap_nbi, 989, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_swap_nbi, kept_shmem_ptrdiff_atomic_swap_nbi, imp_shmem_ptrdiff_atomic_swap_nbi, probe_shmem_ptrdiff_atomic_swap_nbi, guest_shmem_ptrdiff_atomic_swap_nbi, 989, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::swap_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_atomic_swap_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_atomic_swap_nbi(ctx: Ctx, fetch: *mut f32, dest: *mut f32, value: f32, pe: c_int) {
@@ -806,123 +806,123 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_swap_nbi, probe_shmem_ctx_ptrdiff_atomic_s
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_inc_nbi", 1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, probe_shmem_int_atomic_fetch_inc_nbi)
+    weak!("shmem_int_atomic_fetch_inc_nbi", 1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch_inc_nbi(fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
-    strong!(1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, probe_shmem_int_atomic_fetch_inc_nbi)
+    strong!(1004, imp_shmem_int_atomic_fetch_inc_nbi, brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_int_atomic_fetch_inc_nbi, imp_shmem_int_atomic_fetch_inc_nbi, probe_shmem_int_atomic_fetch_inc_nbi, guest_shmem_int_atomic_fetch_inc_nbi, 1004, sampled, (fetch: *mut c_int, dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch_inc_nbi, kept_shmem_int_atomic_fetch_inc_nbi, imp_shmem_int_atomic_fetch_inc_nbi, probe_shmem_int_atomic_fetch_inc_nbi, guest_shmem_int_atomic_fetch_inc_nbi, 1004, sampled, (fetch: *mut c_int, dest: *mut c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_inc_nbi", 1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, probe_shmem_long_atomic_fetch_inc_nbi)
+    weak!("shmem_long_atomic_fetch_inc_nbi", 1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch_inc_nbi(fetch: *mut c_long, dest: *mut c_long, pe: c_int) {
-    strong!(1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, probe_shmem_long_atomic_fetch_inc_nbi)
+    strong!(1005, imp_shmem_long_atomic_fetch_inc_nbi, brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_long_atomic_fetch_inc_nbi, imp_shmem_long_atomic_fetch_inc_nbi, probe_shmem_long_atomic_fetch_inc_nbi, guest_shmem_long_atomic_fetch_inc_nbi, 1005, sampled, (fetch: *mut c_long, dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch_inc_nbi, kept_shmem_long_atomic_fetch_inc_nbi, imp_shmem_long_atomic_fetch_inc_nbi, probe_shmem_long_atomic_fetch_inc_nbi, guest_shmem_long_atomic_fetch_inc_nbi, 1005, sampled, (fetch: *mut c_long, dest: *mut c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_inc_nbi", 1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, probe_shmem_longlong_atomic_fetch_inc_nbi)
+    weak!("shmem_longlong_atomic_fetch_inc_nbi", 1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_inc_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int) {
-    strong!(1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, probe_shmem_longlong_atomic_fetch_inc_nbi)
+    strong!(1006, imp_shmem_longlong_atomic_fetch_inc_nbi, brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch_inc_nbi, imp_shmem_longlong_atomic_fetch_inc_nbi, probe_shmem_longlong_atomic_fetch_inc_nbi, guest_shmem_longlong_atomic_fetch_inc_nbi, 1006, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch_inc_nbi, kept_shmem_longlong_atomic_fetch_inc_nbi, imp_shmem_longlong_atomic_fetch_inc_nbi, probe_shmem_longlong_atomic_fetch_inc_nbi, guest_shmem_longlong_atomic_fetch_inc_nbi, 1006, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_inc_nbi", 1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, probe_shmem_uint_atomic_fetch_inc_nbi)
+    weak!("shmem_uint_atomic_fetch_inc_nbi", 1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_inc_nbi(fetch: *mut c_uint, dest: *mut c_uint, pe: c_int) {
-    strong!(1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, probe_shmem_uint_atomic_fetch_inc_nbi)
+    strong!(1007, imp_shmem_uint_atomic_fetch_inc_nbi, brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_inc_nbi, imp_shmem_uint_atomic_fetch_inc_nbi, probe_shmem_uint_atomic_fetch_inc_nbi, guest_shmem_uint_atomic_fetch_inc_nbi, 1007, sampled, (fetch: *mut c_uint, dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_inc_nbi, kept_shmem_uint_atomic_fetch_inc_nbi, imp_shmem_uint_atomic_fetch_inc_nbi, probe_shmem_uint_atomic_fetch_inc_nbi, guest_shmem_uint_atomic_fetch_inc_nbi, 1007, sampled, (fetch: *mut c_uint, dest: *mut c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_inc_nbi", 1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, probe_shmem_ulong_atomic_fetch_inc_nbi)
+    weak!("shmem_ulong_atomic_fetch_inc_nbi", 1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_inc_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int) {
-    strong!(1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, probe_shmem_ulong_atomic_fetch_inc_nbi)
+    strong!(1008, imp_shmem_ulong_atomic_fetch_inc_nbi, brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_inc_nbi, imp_shmem_ulong_atomic_fetch_inc_nbi, probe_shmem_ulong_atomic_fetch_inc_nbi, guest_shmem_ulong_atomic_fetch_inc_nbi, 1008, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_inc_nbi, kept_shmem_ulong_atomic_fetch_inc_nbi, imp_shmem_ulong_atomic_fetch_inc_nbi, probe_shmem_ulong_atomic_fetch_inc_nbi, guest_shmem_ulong_atomic_fetch_inc_nbi, 1008, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_inc_nbi", 1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ulonglong_atomic_fetch_inc_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_inc_nbi", 1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_inc_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int) {
-    strong!(1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ulonglong_atomic_fetch_inc_nbi)
+    strong!(1009, imp_shmem_ulonglong_atomic_fetch_inc_nbi, brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_inc_nbi, imp_shmem_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ulonglong_atomic_fetch_inc_nbi, guest_shmem_ulonglong_atomic_fetch_inc_nbi, 1009, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_inc_nbi, kept_shmem_ulonglong_atomic_fetch_inc_nbi, imp_shmem_ulonglong_atomic_fetch_inc_nbi, probe_shmem_ulonglong_atomic_fetch_inc_nbi, guest_shmem_ulonglong_atomic_fetch_inc_nbi, 1009, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_inc_nbi", 1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, probe_shmem_int32_atomic_fetch_inc_nbi)
+    weak!("shmem_int32_atomic_fetch_inc_nbi", 1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_inc_nbi(fetch: *mut i32, dest: *mut i32, pe: c_int) {
-    strong!(1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, probe_shmem_int32_atomic_fetch_inc_nbi)
+    strong!(1010, imp_shmem_int32_atomic_fetch_inc_nbi, brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_inc_nbi, imp_shmem_int32_atomic_fetch_inc_nbi, probe_shmem_int32_atomic_fetch_inc_nbi, guest_shmem_int32_atomic_fetch_inc_nbi, 1010, sampled, (fetch: *mut i32, dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_inc_nbi, kept_shmem_int32_atomic_fetch_inc_nbi, imp_shmem_int32_atomic_fetch_inc_nbi, probe_shmem_int32_atomic_fetch_inc_nbi, guest_shmem_int32_atomic_fetch_inc_nbi, 1010, sampled, (fetch: *mut i32, dest: *mut i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_inc_nbi", 1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, probe_shmem_int64_atomic_fetch_inc_nbi)
+    weak!("shmem_int64_atomic_fetch_inc_nbi", 1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_inc_nbi(fetch: *mut i64, dest: *mut i64, pe: c_int) {
-    strong!(1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, probe_shmem_int64_atomic_fetch_inc_nbi)
+    strong!(1011, imp_shmem_int64_atomic_fetch_inc_nbi, brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_inc_nbi, imp_shmem_int64_atomic_fetch_inc_nbi, probe_shmem_int64_atomic_fetch_inc_nbi, guest_shmem_int64_atomic_fetch_inc_nbi, 1011, sampled, (fetch: *mut i64, dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_inc_nbi, kept_shmem_int64_atomic_fetch_inc_nbi, imp_shmem_int64_atomic_fetch_inc_nbi, probe_shmem_int64_atomic_fetch_inc_nbi, guest_shmem_int64_atomic_fetch_inc_nbi, 1011, sampled, (fetch: *mut i64, dest: *mut i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_inc_nbi", 1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, probe_shmem_uint32_atomic_fetch_inc_nbi)
+    weak!("shmem_uint32_atomic_fetch_inc_nbi", 1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_inc_nbi(fetch: *mut u32, dest: *mut u32, pe: c_int) {
-    strong!(1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, probe_shmem_uint32_atomic_fetch_inc_nbi)
+    strong!(1012, imp_shmem_uint32_atomic_fetch_inc_nbi, brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_inc_nbi, imp_shmem_uint32_atomic_fetch_inc_nbi, probe_shmem_uint32_atomic_fetch_inc_nbi, guest_shmem_uint32_atomic_fetch_inc_nbi, 1012, sampled, (fetch: *mut u32, dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_inc_nbi, kept_shmem_uint32_atomic_fetch_inc_nbi, imp_shmem_uint32_atomic_fetch_inc_nbi, probe_shmem_uint32_atomic_fetch_inc_nbi, guest_shmem_uint32_atomic_fetch_inc_nbi, 1012, sampled, (fetch: *mut u32, dest: *mut u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_inc_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_inc_nbi", 1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, probe_shmem_uint64_atomic_fetch_inc_nbi)
+    weak!("shmem_uint64_atomic_fetch_inc_nbi", 1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_inc_nbi(fetch: *mut u64, dest: *mut u64, pe: c_int) {
-    strong!(1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, probe_shmem_uint64_atomic_fetch_inc_nbi)
+    strong!(1013, imp_shmem_uint64_atomic_fetch_inc_nbi, brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_inc_nbi, imp_shmem_uint64_atomic_fetch_inc_nbi, probe_shmem_uint64_atomic_fetch_inc_nbi, guest_shmem_uint64_atomic_fetch_inc_nbi, 1013, sampled, (fetch: *mut u64, dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_inc_nbi, kept_shmem_uint64_atomic_fetch_inc_nbi, imp_shmem_uint64_atomic_fetch_inc_nbi, probe_shmem_uint64_atomic_fetch_inc_nbi, guest_shmem_uint64_atomic_fetch_inc_nbi, 1013, sampled, (fetch: *mut u64, dest: *mut u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_inc_nbi", 1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, probe_shmem_size_atomic_fetch_inc_nbi)
+    weak!("shmem_size_atomic_fetch_inc_nbi", 1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch_inc_nbi(fetch: *mut usize, dest: *mut usize, pe: c_int) {
-    strong!(1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, probe_shmem_size_atomic_fetch_inc_nbi)
+    strong!(1014, imp_shmem_size_atomic_fetch_inc_nbi, brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_size_atomic_fetch_inc_nbi, imp_shmem_size_atomic_fetch_inc_nbi, probe_shmem_size_atomic_fetch_inc_nbi, guest_shmem_size_atomic_fetch_inc_nbi, 1014, sampled, (fetch: *mut usize, dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch_inc_nbi, kept_shmem_size_atomic_fetch_inc_nbi, imp_shmem_size_atomic_fetch_inc_nbi, probe_shmem_size_atomic_fetch_inc_nbi, guest_shmem_size_atomic_fetch_inc_nbi, 1014, sampled, (fetch: *mut usize, dest: *mut usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_inc_nbi", 1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ptrdiff_atomic_fetch_inc_nbi)
+    weak!("shmem_ptrdiff_atomic_fetch_inc_nbi", 1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_inc_nbi(fetch: *mut isize, dest: *mut isize, pe: c_int) {
-    strong!(1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ptrdiff_atomic_fetch_inc_nbi)
+    strong!(1015, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc_nbi, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ptrdiff_atomic_fetch_inc_nbi, guest_shmem_ptrdiff_atomic_fetch_inc_nbi, 1015, sampled, (fetch: *mut isize, dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch_inc_nbi, kept_shmem_ptrdiff_atomic_fetch_inc_nbi, imp_shmem_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ptrdiff_atomic_fetch_inc_nbi, guest_shmem_ptrdiff_atomic_fetch_inc_nbi, 1015, sampled, (fetch: *mut isize, dest: *mut isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_inc_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_inc_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_inc_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, pe: c_int) {
@@ -1046,123 +1046,123 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_inc_nbi, probe_shmem_ctx_ptrdiff_ato
 
 #[unsafe(export_name = "pellucid_shmem_int_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_atomic_fetch_add_nbi", 1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, probe_shmem_int_atomic_fetch_add_nbi)
+    weak!("shmem_int_atomic_fetch_add_nbi", 1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_atomic_fetch_add_nbi(fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, probe_shmem_int_atomic_fetch_add_nbi)
+    strong!(1028, imp_shmem_int_atomic_fetch_add_nbi, brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_int_atomic_fetch_add_nbi, imp_shmem_int_atomic_fetch_add_nbi, probe_shmem_int_atomic_fetch_add_nbi, guest_shmem_int_atomic_fetch_add_nbi, 1028, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_atomic_fetch_add_nbi, kept_shmem_int_atomic_fetch_add_nbi, imp_shmem_int_atomic_fetch_add_nbi, probe_shmem_int_atomic_fetch_add_nbi, guest_shmem_int_atomic_fetch_add_nbi, 1028, sampled, (fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_atomic_fetch_add_nbi", 1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, probe_shmem_long_atomic_fetch_add_nbi)
+    weak!("shmem_long_atomic_fetch_add_nbi", 1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_atomic_fetch_add_nbi(fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, probe_shmem_long_atomic_fetch_add_nbi)
+    strong!(1029, imp_shmem_long_atomic_fetch_add_nbi, brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_long_atomic_fetch_add_nbi, imp_shmem_long_atomic_fetch_add_nbi, probe_shmem_long_atomic_fetch_add_nbi, guest_shmem_long_atomic_fetch_add_nbi, 1029, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_atomic_fetch_add_nbi, kept_shmem_long_atomic_fetch_add_nbi, imp_shmem_long_atomic_fetch_add_nbi, probe_shmem_long_atomic_fetch_add_nbi, guest_shmem_long_atomic_fetch_add_nbi, 1029, sampled, (fetch: *mut c_long, dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_atomic_fetch_add_nbi", 1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, probe_shmem_longlong_atomic_fetch_add_nbi)
+    weak!("shmem_longlong_atomic_fetch_add_nbi", 1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_atomic_fetch_add_nbi(fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, probe_shmem_longlong_atomic_fetch_add_nbi)
+    strong!(1030, imp_shmem_longlong_atomic_fetch_add_nbi, brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_longlong_atomic_fetch_add_nbi, imp_shmem_longlong_atomic_fetch_add_nbi, probe_shmem_longlong_atomic_fetch_add_nbi, guest_shmem_longlong_atomic_fetch_add_nbi, 1030, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_atomic_fetch_add_nbi, kept_shmem_longlong_atomic_fetch_add_nbi, imp_shmem_longlong_atomic_fetch_add_nbi, probe_shmem_longlong_atomic_fetch_add_nbi, guest_shmem_longlong_atomic_fetch_add_nbi, 1030, sampled, (fetch: *mut c_longlong, dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_add_nbi", 1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, probe_shmem_uint_atomic_fetch_add_nbi)
+    weak!("shmem_uint_atomic_fetch_add_nbi", 1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_add_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, probe_shmem_uint_atomic_fetch_add_nbi)
+    strong!(1031, imp_shmem_uint_atomic_fetch_add_nbi, brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_add_nbi, imp_shmem_uint_atomic_fetch_add_nbi, probe_shmem_uint_atomic_fetch_add_nbi, guest_shmem_uint_atomic_fetch_add_nbi, 1031, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_add_nbi, kept_shmem_uint_atomic_fetch_add_nbi, imp_shmem_uint_atomic_fetch_add_nbi, probe_shmem_uint_atomic_fetch_add_nbi, guest_shmem_uint_atomic_fetch_add_nbi, 1031, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_add_nbi", 1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, probe_shmem_ulong_atomic_fetch_add_nbi)
+    weak!("shmem_ulong_atomic_fetch_add_nbi", 1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_add_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, probe_shmem_ulong_atomic_fetch_add_nbi)
+    strong!(1032, imp_shmem_ulong_atomic_fetch_add_nbi, brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_add_nbi, imp_shmem_ulong_atomic_fetch_add_nbi, probe_shmem_ulong_atomic_fetch_add_nbi, guest_shmem_ulong_atomic_fetch_add_nbi, 1032, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_add_nbi, kept_shmem_ulong_atomic_fetch_add_nbi, imp_shmem_ulong_atomic_fetch_add_nbi, probe_shmem_ulong_atomic_fetch_add_nbi, guest_shmem_ulong_atomic_fetch_add_nbi, 1032, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_add_nbi", 1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, probe_shmem_ulonglong_atomic_fetch_add_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_add_nbi", 1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_add_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, probe_shmem_ulonglong_atomic_fetch_add_nbi)
+    strong!(1033, imp_shmem_ulonglong_atomic_fetch_add_nbi, brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_add_nbi, imp_shmem_ulonglong_atomic_fetch_add_nbi, probe_shmem_ulonglong_atomic_fetch_add_nbi, guest_shmem_ulonglong_atomic_fetch_add_nbi, 1033, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_add_nbi, kept_shmem_ulonglong_atomic_fetch_add_nbi, imp_shmem_ulonglong_atomic_fetch_add_nbi, probe_shmem_ulonglong_atomic_fetch_add_nbi, guest_shmem_ulonglong_atomic_fetch_add_nbi, 1033, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_add_nbi", 1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, probe_shmem_int32_atomic_fetch_add_nbi)
+    weak!("shmem_int32_atomic_fetch_add_nbi", 1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_add_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, probe_shmem_int32_atomic_fetch_add_nbi)
+    strong!(1034, imp_shmem_int32_atomic_fetch_add_nbi, brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_add_nbi, imp_shmem_int32_atomic_fetch_add_nbi, probe_shmem_int32_atomic_fetch_add_nbi, guest_shmem_int32_atomic_fetch_add_nbi, 1034, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_add_nbi, kept_shmem_int32_atomic_fetch_add_nbi, imp_shmem_int32_atomic_fetch_add_nbi, probe_shmem_int32_atomic_fetch_add_nbi, guest_shmem_int32_atomic_fetch_add_nbi, 1034, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_add_nbi", 1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, probe_shmem_int64_atomic_fetch_add_nbi)
+    weak!("shmem_int64_atomic_fetch_add_nbi", 1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_add_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, probe_shmem_int64_atomic_fetch_add_nbi)
+    strong!(1035, imp_shmem_int64_atomic_fetch_add_nbi, brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_add_nbi, imp_shmem_int64_atomic_fetch_add_nbi, probe_shmem_int64_atomic_fetch_add_nbi, guest_shmem_int64_atomic_fetch_add_nbi, 1035, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_add_nbi, kept_shmem_int64_atomic_fetch_add_nbi, imp_shmem_int64_atomic_fetch_add_nbi, probe_shmem_int64_atomic_fetch_add_nbi, guest_shmem_int64_atomic_fetch_add_nbi, 1035, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_add_nbi", 1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, probe_shmem_uint32_atomic_fetch_add_nbi)
+    weak!("shmem_uint32_atomic_fetch_add_nbi", 1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_add_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, probe_shmem_uint32_atomic_fetch_add_nbi)
+    strong!(1036, imp_shmem_uint32_atomic_fetch_add_nbi, brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_add_nbi, imp_shmem_uint32_atomic_fetch_add_nbi, probe_shmem_uint32_atomic_fetch_add_nbi, guest_shmem_uint32_atomic_fetch_add_nbi, 1036, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_add_nbi, kept_shmem_uint32_atomic_fetch_add_nbi, imp_shmem_uint32_atomic_fetch_add_nbi, probe_shmem_uint32_atomic_fetch_add_nbi, guest_shmem_uint32_atomic_fetch_add_nbi, 1036, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_add_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_add_nbi", 1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, probe_shmem_uint64_atomic_fetch_add_nbi)
+    weak!("shmem_uint64_atomic_fetch_add_nbi", 1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_add_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, probe_shmem_uint64_atomic_fetch_add_nbi)
+    strong!(1037, imp_shmem_uint64_atomic_fetch_add_nbi, brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_add_nbi, imp_shmem_uint64_atomic_fetch_add_nbi, probe_shmem_uint64_atomic_fetch_add_nbi, guest_shmem_uint64_atomic_fetch_add_nbi, 1037, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_add_nbi, kept_shmem_uint64_atomic_fetch_add_nbi, imp_shmem_uint64_atomic_fetch_add_nbi, probe_shmem_uint64_atomic_fetch_add_nbi, guest_shmem_uint64_atomic_fetch_add_nbi, 1037, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_atomic_fetch_add_nbi", 1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, probe_shmem_size_atomic_fetch_add_nbi)
+    weak!("shmem_size_atomic_fetch_add_nbi", 1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_atomic_fetch_add_nbi(fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int) {
-    strong!(1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, probe_shmem_size_atomic_fetch_add_nbi)
+    strong!(1038, imp_shmem_size_atomic_fetch_add_nbi, brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_size_atomic_fetch_add_nbi, imp_shmem_size_atomic_fetch_add_nbi, probe_shmem_size_atomic_fetch_add_nbi, guest_shmem_size_atomic_fetch_add_nbi, 1038, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_atomic_fetch_add_nbi, kept_shmem_size_atomic_fetch_add_nbi, imp_shmem_size_atomic_fetch_add_nbi, probe_shmem_size_atomic_fetch_add_nbi, guest_shmem_size_atomic_fetch_add_nbi, 1038, sampled, (fetch: *mut usize, dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_atomic_fetch_add_nbi", 1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ptrdiff_atomic_fetch_add_nbi)
+    weak!("shmem_ptrdiff_atomic_fetch_add_nbi", 1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_atomic_fetch_add_nbi(fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int) {
-    strong!(1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ptrdiff_atomic_fetch_add_nbi)
+    strong!(1039, imp_shmem_ptrdiff_atomic_fetch_add_nbi, brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_atomic_fetch_add_nbi, imp_shmem_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ptrdiff_atomic_fetch_add_nbi, guest_shmem_ptrdiff_atomic_fetch_add_nbi, 1039, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_atomic_fetch_add_nbi, kept_shmem_ptrdiff_atomic_fetch_add_nbi, imp_shmem_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ptrdiff_atomic_fetch_add_nbi, guest_shmem_ptrdiff_atomic_fetch_add_nbi, 1039, sampled, (fetch: *mut isize, dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_add_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_int_atomic_fetch_add_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_int_atomic_fetch_add_nbi(ctx: Ctx, fetch: *mut c_int, dest: *mut c_int, value: c_int, pe: c_int) {
@@ -1286,73 +1286,73 @@ routine!(imp_shmem_ctx_ptrdiff_atomic_fetch_add_nbi, probe_shmem_ctx_ptrdiff_ato
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_and_nbi", 1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, probe_shmem_uint_atomic_fetch_and_nbi)
+    weak!("shmem_uint_atomic_fetch_and_nbi", 1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_and_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, probe_shmem_uint_atomic_fetch_and_nbi)
+    strong!(1052, imp_shmem_uint_atomic_fetch_and_nbi, brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_and_nbi, imp_shmem_uint_atomic_fetch_and_nbi, probe_shmem_uint_atomic_fetch_and_nbi, guest_shmem_uint_atomic_fetch_and_nbi, 1052, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_and_nbi, kept_shmem_uint_atomic_fetch_and_nbi, imp_shmem_uint_atomic_fetch_and_nbi, probe_shmem_uint_atomic_fetch_and_nbi, guest_shmem_uint_atomic_fetch_and_nbi, 1052, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_and_nbi", 1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, probe_shmem_ulong_atomic_fetch_and_nbi)
+    weak!("shmem_ulong_atomic_fetch_and_nbi", 1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_and_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, probe_shmem_ulong_atomic_fetch_and_nbi)
+    strong!(1053, imp_shmem_ulong_atomic_fetch_and_nbi, brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_and_nbi, imp_shmem_ulong_atomic_fetch_and_nbi, probe_shmem_ulong_atomic_fetch_and_nbi, guest_shmem_ulong_atomic_fetch_and_nbi, 1053, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_and_nbi, kept_shmem_ulong_atomic_fetch_and_nbi, imp_shmem_ulong_atomic_fetch_and_nbi, probe_shmem_ulong_atomic_fetch_and_nbi, guest_shmem_ulong_atomic_fetch_and_nbi, 1053, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_and_nbi", 1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, probe_shmem_ulonglong_atomic_fetch_and_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_and_nbi", 1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_and_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, probe_shmem_ulonglong_atomic_fetch_and_nbi)
+    strong!(1054, imp_shmem_ulonglong_atomic_fetch_and_nbi, brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_and_nbi, imp_shmem_ulonglong_atomic_fetch_and_nbi, probe_shmem_ulonglong_atomic_fetch_and_nbi, guest_shmem_ulonglong_atomic_fetch_and_nbi, 1054, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_and_nbi, kept_shmem_ulonglong_atomic_fetch_and_nbi, imp_shmem_ulonglong_atomic_fetch_and_nbi, probe_shmem_ulonglong_atomic_fetch_and_nbi, guest_shmem_ulonglong_atomic_fetch_and_nbi, 1054, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_and_nbi", 1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, probe_shmem_int32_atomic_fetch_and_nbi)
+    weak!("shmem_int32_atomic_fetch_and_nbi", 1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_and_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, probe_shmem_int32_atomic_fetch_and_nbi)
+    strong!(1055, imp_shmem_int32_atomic_fetch_and_nbi, brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_and_nbi, imp_shmem_int32_atomic_fetch_and_nbi, probe_shmem_int32_atomic_fetch_and_nbi, guest_shmem_int32_atomic_fetch_and_nbi, 1055, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_and_nbi, kept_shmem_int32_atomic_fetch_and_nbi, imp_shmem_int32_atomic_fetch_and_nbi, probe_shmem_int32_atomic_fetch_and_nbi, guest_shmem_int32_atomic_fetch_and_nbi, 1055, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_and_nbi", 1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, probe_shmem_int64_atomic_fetch_and_nbi)
+    weak!("shmem_int64_atomic_fetch_and_nbi", 1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_and_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, probe_shmem_int64_atomic_fetch_and_nbi)
+    strong!(1056, imp_shmem_int64_atomic_fetch_and_nbi, brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_and_nbi, imp_shmem_int64_atomic_fetch_and_nbi, probe_shmem_int64_atomic_fetch_and_nbi, guest_shmem_int64_atomic_fetch_and_nbi, 1056, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_and_nbi, kept_shmem_int64_atomic_fetch_and_nbi, imp_shmem_int64_atomic_fetch_and_nbi, probe_shmem_int64_atomic_fetch_and_nbi, guest_shmem_int64_atomic_fetch_and_nbi, 1056, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_and_nbi", 1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, probe_shmem_uint32_atomic_fetch_and_nbi)
+    weak!("shmem_uint32_atomic_fetch_and_nbi", 1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_and_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, probe_shmem_uint32_atomic_fetch_and_nbi)
+    strong!(1057, imp_shmem_uint32_atomic_fetch_and_nbi, brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_and_nbi, imp_shmem_uint32_atomic_fetch_and_nbi, probe_shmem_uint32_atomic_fetch_and_nbi, guest_shmem_uint32_atomic_fetch_and_nbi, 1057, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_and_nbi, kept_shmem_uint32_atomic_fetch_and_nbi, imp_shmem_uint32_atomic_fetch_and_nbi, probe_shmem_uint32_atomic_fetch_and_nbi, guest_shmem_uint32_atomic_fetch_and_nbi, 1057, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_and_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_and_nbi", 1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, probe_shmem_uint64_atomic_fetch_and_nbi)
+    weak!("shmem_uint64_atomic_fetch_and_nbi", 1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_and_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, probe_shmem_uint64_atomic_fetch_and_nbi)
+    strong!(1058, imp_shmem_uint64_atomic_fetch_and_nbi, brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_and_nbi, imp_shmem_uint64_atomic_fetch_and_nbi, probe_shmem_uint64_atomic_fetch_and_nbi, guest_shmem_uint64_atomic_fetch_and_nbi, 1058, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_and_nbi, kept_shmem_uint64_atomic_fetch_and_nbi, imp_shmem_uint64_atomic_fetch_and_nbi, probe_shmem_uint64_atomic_fetch_and_nbi, guest_shmem_uint64_atomic_fetch_and_nbi, 1058, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_and_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_and_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_and_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
@@ -1426,73 +1426,73 @@ routine!(imp_shmem_ctx_uint64_atomic_fetch_and_nbi, probe_shmem_ctx_uint64_atomi
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_or_nbi", 1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, probe_shmem_uint_atomic_fetch_or_nbi)
+    weak!("shmem_uint_atomic_fetch_or_nbi", 1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_or_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, probe_shmem_uint_atomic_fetch_or_nbi)
+    strong!(1066, imp_shmem_uint_atomic_fetch_or_nbi, brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_or_nbi, imp_shmem_uint_atomic_fetch_or_nbi, probe_shmem_uint_atomic_fetch_or_nbi, guest_shmem_uint_atomic_fetch_or_nbi, 1066, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_or_nbi, kept_shmem_uint_atomic_fetch_or_nbi, imp_shmem_uint_atomic_fetch_or_nbi, probe_shmem_uint_atomic_fetch_or_nbi, guest_shmem_uint_atomic_fetch_or_nbi, 1066, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_or_nbi", 1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, probe_shmem_ulong_atomic_fetch_or_nbi)
+    weak!("shmem_ulong_atomic_fetch_or_nbi", 1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_or_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, probe_shmem_ulong_atomic_fetch_or_nbi)
+    strong!(1067, imp_shmem_ulong_atomic_fetch_or_nbi, brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_or_nbi, imp_shmem_ulong_atomic_fetch_or_nbi, probe_shmem_ulong_atomic_fetch_or_nbi, guest_shmem_ulong_atomic_fetch_or_nbi, 1067, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_or_nbi, kept_shmem_ulong_atomic_fetch_or_nbi, imp_shmem_ulong_atomic_fetch_or_nbi, probe_shmem_ulong_atomic_fetch_or_nbi, guest_shmem_ulong_atomic_fetch_or_nbi, 1067, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_or_nbi", 1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, probe_shmem_ulonglong_atomic_fetch_or_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_or_nbi", 1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_or_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, probe_shmem_ulonglong_atomic_fetch_or_nbi)
+    strong!(1068, imp_shmem_ulonglong_atomic_fetch_or_nbi, brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_or_nbi, imp_shmem_ulonglong_atomic_fetch_or_nbi, probe_shmem_ulonglong_atomic_fetch_or_nbi, guest_shmem_ulonglong_atomic_fetch_or_nbi, 1068, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_or_nbi, kept_shmem_ulonglong_atomic_fetch_or_nbi, imp_shmem_ulonglong_atomic_fetch_or_nbi, probe_shmem_ulonglong_atomic_fetch_or_nbi, guest_shmem_ulonglong_atomic_fetch_or_nbi, 1068, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_or_nbi", 1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, probe_shmem_int32_atomic_fetch_or_nbi)
+    weak!("shmem_int32_atomic_fetch_or_nbi", 1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_or_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, probe_shmem_int32_atomic_fetch_or_nbi)
+    strong!(1069, imp_shmem_int32_atomic_fetch_or_nbi, brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_or_nbi, imp_shmem_int32_atomic_fetch_or_nbi, probe_shmem_int32_atomic_fetch_or_nbi, guest_shmem_int32_atomic_fetch_or_nbi, 1069, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_or_nbi, kept_shmem_int32_atomic_fetch_or_nbi, imp_shmem_int32_atomic_fetch_or_nbi, probe_shmem_int32_atomic_fetch_or_nbi, guest_shmem_int32_atomic_fetch_or_nbi, 1069, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_or_nbi", 1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, probe_shmem_int64_atomic_fetch_or_nbi)
+    weak!("shmem_int64_atomic_fetch_or_nbi", 1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_or_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, probe_shmem_int64_atomic_fetch_or_nbi)
+    strong!(1070, imp_shmem_int64_atomic_fetch_or_nbi, brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_or_nbi, imp_shmem_int64_atomic_fetch_or_nbi, probe_shmem_int64_atomic_fetch_or_nbi, guest_shmem_int64_atomic_fetch_or_nbi, 1070, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_or_nbi, kept_shmem_int64_atomic_fetch_or_nbi, imp_shmem_int64_atomic_fetch_or_nbi, probe_shmem_int64_atomic_fetch_or_nbi, guest_shmem_int64_atomic_fetch_or_nbi, 1070, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_or_nbi", 1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, probe_shmem_uint32_atomic_fetch_or_nbi)
+    weak!("shmem_uint32_atomic_fetch_or_nbi", 1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_or_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, probe_shmem_uint32_atomic_fetch_or_nbi)
+    strong!(1071, imp_shmem_uint32_atomic_fetch_or_nbi, brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_or_nbi, imp_shmem_uint32_atomic_fetch_or_nbi, probe_shmem_uint32_atomic_fetch_or_nbi, guest_shmem_uint32_atomic_fetch_or_nbi, 1071, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_or_nbi, kept_shmem_uint32_atomic_fetch_or_nbi, imp_shmem_uint32_atomic_fetch_or_nbi, probe_shmem_uint32_atomic_fetch_or_nbi, guest_shmem_uint32_atomic_fetch_or_nbi, 1071, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_or_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_or_nbi", 1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, probe_shmem_uint64_atomic_fetch_or_nbi)
+    weak!("shmem_uint64_atomic_fetch_or_nbi", 1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_or_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, probe_shmem_uint64_atomic_fetch_or_nbi)
+    strong!(1072, imp_shmem_uint64_atomic_fetch_or_nbi, brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_or_nbi, imp_shmem_uint64_atomic_fetch_or_nbi, probe_shmem_uint64_atomic_fetch_or_nbi, guest_shmem_uint64_atomic_fetch_or_nbi, 1072, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_or_nbi, kept_shmem_uint64_atomic_fetch_or_nbi, imp_shmem_uint64_atomic_fetch_or_nbi, probe_shmem_uint64_atomic_fetch_or_nbi, guest_shmem_uint64_atomic_fetch_or_nbi, 1072, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_or_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_or_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_or_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
@@ -1566,73 +1566,73 @@ routine!(imp_shmem_ctx_uint64_atomic_fetch_or_nbi, probe_shmem_ctx_uint64_atomic
 
 #[unsafe(export_name = "pellucid_shmem_uint_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_atomic_fetch_xor_nbi", 1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, probe_shmem_uint_atomic_fetch_xor_nbi)
+    weak!("shmem_uint_atomic_fetch_xor_nbi", 1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_atomic_fetch_xor_nbi(fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, probe_shmem_uint_atomic_fetch_xor_nbi)
+    strong!(1080, imp_shmem_uint_atomic_fetch_xor_nbi, brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_uint_atomic_fetch_xor_nbi, imp_shmem_uint_atomic_fetch_xor_nbi, probe_shmem_uint_atomic_fetch_xor_nbi, guest_shmem_uint_atomic_fetch_xor_nbi, 1080, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_atomic_fetch_xor_nbi, kept_shmem_uint_atomic_fetch_xor_nbi, imp_shmem_uint_atomic_fetch_xor_nbi, probe_shmem_uint_atomic_fetch_xor_nbi, guest_shmem_uint_atomic_fetch_xor_nbi, 1080, sampled, (fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_atomic_fetch_xor_nbi", 1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, probe_shmem_ulong_atomic_fetch_xor_nbi)
+    weak!("shmem_ulong_atomic_fetch_xor_nbi", 1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_atomic_fetch_xor_nbi(fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, probe_shmem_ulong_atomic_fetch_xor_nbi)
+    strong!(1081, imp_shmem_ulong_atomic_fetch_xor_nbi, brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_ulong_atomic_fetch_xor_nbi, imp_shmem_ulong_atomic_fetch_xor_nbi, probe_shmem_ulong_atomic_fetch_xor_nbi, guest_shmem_ulong_atomic_fetch_xor_nbi, 1081, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_atomic_fetch_xor_nbi, kept_shmem_ulong_atomic_fetch_xor_nbi, imp_shmem_ulong_atomic_fetch_xor_nbi, probe_shmem_ulong_atomic_fetch_xor_nbi, guest_shmem_ulong_atomic_fetch_xor_nbi, 1081, sampled, (fetch: *mut c_ulong, dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_atomic_fetch_xor_nbi", 1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ulonglong_atomic_fetch_xor_nbi)
+    weak!("shmem_ulonglong_atomic_fetch_xor_nbi", 1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_atomic_fetch_xor_nbi(fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ulonglong_atomic_fetch_xor_nbi)
+    strong!(1082, imp_shmem_ulonglong_atomic_fetch_xor_nbi, brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_ulonglong_atomic_fetch_xor_nbi, imp_shmem_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ulonglong_atomic_fetch_xor_nbi, guest_shmem_ulonglong_atomic_fetch_xor_nbi, 1082, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_atomic_fetch_xor_nbi, kept_shmem_ulonglong_atomic_fetch_xor_nbi, imp_shmem_ulonglong_atomic_fetch_xor_nbi, probe_shmem_ulonglong_atomic_fetch_xor_nbi, guest_shmem_ulonglong_atomic_fetch_xor_nbi, 1082, sampled, (fetch: *mut c_ulonglong, dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_atomic_fetch_xor_nbi", 1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, probe_shmem_int32_atomic_fetch_xor_nbi)
+    weak!("shmem_int32_atomic_fetch_xor_nbi", 1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_atomic_fetch_xor_nbi(fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int) {
-    strong!(1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, probe_shmem_int32_atomic_fetch_xor_nbi)
+    strong!(1083, imp_shmem_int32_atomic_fetch_xor_nbi, brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_int32_atomic_fetch_xor_nbi, imp_shmem_int32_atomic_fetch_xor_nbi, probe_shmem_int32_atomic_fetch_xor_nbi, guest_shmem_int32_atomic_fetch_xor_nbi, 1083, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_atomic_fetch_xor_nbi, kept_shmem_int32_atomic_fetch_xor_nbi, imp_shmem_int32_atomic_fetch_xor_nbi, probe_shmem_int32_atomic_fetch_xor_nbi, guest_shmem_int32_atomic_fetch_xor_nbi, 1083, sampled, (fetch: *mut i32, dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<i32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_atomic_fetch_xor_nbi", 1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, probe_shmem_int64_atomic_fetch_xor_nbi)
+    weak!("shmem_int64_atomic_fetch_xor_nbi", 1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_atomic_fetch_xor_nbi(fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int) {
-    strong!(1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, probe_shmem_int64_atomic_fetch_xor_nbi)
+    strong!(1084, imp_shmem_int64_atomic_fetch_xor_nbi, brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_int64_atomic_fetch_xor_nbi, imp_shmem_int64_atomic_fetch_xor_nbi, probe_shmem_int64_atomic_fetch_xor_nbi, guest_shmem_int64_atomic_fetch_xor_nbi, 1084, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_atomic_fetch_xor_nbi, kept_shmem_int64_atomic_fetch_xor_nbi, imp_shmem_int64_atomic_fetch_xor_nbi, probe_shmem_int64_atomic_fetch_xor_nbi, guest_shmem_int64_atomic_fetch_xor_nbi, 1084, sampled, (fetch: *mut i64, dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<i64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_atomic_fetch_xor_nbi", 1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, probe_shmem_uint32_atomic_fetch_xor_nbi)
+    weak!("shmem_uint32_atomic_fetch_xor_nbi", 1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_atomic_fetch_xor_nbi(fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int) {
-    strong!(1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, probe_shmem_uint32_atomic_fetch_xor_nbi)
+    strong!(1085, imp_shmem_uint32_atomic_fetch_xor_nbi, brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_uint32_atomic_fetch_xor_nbi, imp_shmem_uint32_atomic_fetch_xor_nbi, probe_shmem_uint32_atomic_fetch_xor_nbi, guest_shmem_uint32_atomic_fetch_xor_nbi, 1085, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_atomic_fetch_xor_nbi, kept_shmem_uint32_atomic_fetch_xor_nbi, imp_shmem_uint32_atomic_fetch_xor_nbi, probe_shmem_uint32_atomic_fetch_xor_nbi, guest_shmem_uint32_atomic_fetch_xor_nbi, 1085, sampled, (fetch: *mut u32, dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] amo::fetch_xor_nbi::<u32>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_atomic_fetch_xor_nbi", 1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, probe_shmem_uint64_atomic_fetch_xor_nbi)
+    weak!("shmem_uint64_atomic_fetch_xor_nbi", 1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_atomic_fetch_xor_nbi(fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int) {
-    strong!(1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, probe_shmem_uint64_atomic_fetch_xor_nbi)
+    strong!(1086, imp_shmem_uint64_atomic_fetch_xor_nbi, brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi)
 }
-routine!(brief brief_shmem_uint64_atomic_fetch_xor_nbi, imp_shmem_uint64_atomic_fetch_xor_nbi, probe_shmem_uint64_atomic_fetch_xor_nbi, guest_shmem_uint64_atomic_fetch_xor_nbi, 1086, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_atomic_fetch_xor_nbi, kept_shmem_uint64_atomic_fetch_xor_nbi, imp_shmem_uint64_atomic_fetch_xor_nbi, probe_shmem_uint64_atomic_fetch_xor_nbi, guest_shmem_uint64_atomic_fetch_xor_nbi, 1086, sampled, (fetch: *mut u64, dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] amo::fetch_xor_nbi::<u64>(m, Ctx::DEFAULT, fetch.cast(), dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_uint_atomic_fetch_xor_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_uint_atomic_fetch_xor_nbi(ctx: Ctx, fetch: *mut c_uint, dest: *mut c_uint, value: c_uint, pe: c_int) {

@@ -7,243 +7,243 @@ use pellucid_core::context::strided;
 
 #[unsafe(export_name = "pellucid_shmem_float_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_put", 38, imp_shmem_float_put, brief_shmem_float_put, probe_shmem_float_put)
+    weak!("shmem_float_put", 38, imp_shmem_float_put, brief_shmem_float_put, kept_shmem_float_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_put(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(38, imp_shmem_float_put, brief_shmem_float_put, probe_shmem_float_put)
+    strong!(38, imp_shmem_float_put, brief_shmem_float_put, kept_shmem_float_put)
 }
-routine!(brief brief_shmem_float_put, imp_shmem_float_put, probe_shmem_float_put, guest_shmem_float_put, 38, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_put, kept_shmem_float_put, imp_shmem_float_put, probe_shmem_float_put, guest_shmem_float_put, 38, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_put", 39, imp_shmem_double_put, brief_shmem_double_put, probe_shmem_double_put)
+    weak!("shmem_double_put", 39, imp_shmem_double_put, brief_shmem_double_put, kept_shmem_double_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_put(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(39, imp_shmem_double_put, brief_shmem_double_put, probe_shmem_double_put)
+    strong!(39, imp_shmem_double_put, brief_shmem_double_put, kept_shmem_double_put)
 }
-routine!(brief brief_shmem_double_put, imp_shmem_double_put, probe_shmem_double_put, guest_shmem_double_put, 39, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_put, kept_shmem_double_put, imp_shmem_double_put, probe_shmem_double_put, guest_shmem_double_put, 39, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_put", 40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, probe_shmem_longdouble_put)
+    weak!("shmem_longdouble_put", 40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, kept_shmem_longdouble_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_put(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, probe_shmem_longdouble_put)
+    strong!(40, imp_shmem_longdouble_put, brief_shmem_longdouble_put, kept_shmem_longdouble_put)
 }
-routine!(brief brief_shmem_longdouble_put, imp_shmem_longdouble_put, probe_shmem_longdouble_put, guest_shmem_longdouble_put, 40, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_put, kept_shmem_longdouble_put, imp_shmem_longdouble_put, probe_shmem_longdouble_put, guest_shmem_longdouble_put, 40, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_put", 41, imp_shmem_char_put, brief_shmem_char_put, probe_shmem_char_put)
+    weak!("shmem_char_put", 41, imp_shmem_char_put, brief_shmem_char_put, kept_shmem_char_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_put(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(41, imp_shmem_char_put, brief_shmem_char_put, probe_shmem_char_put)
+    strong!(41, imp_shmem_char_put, brief_shmem_char_put, kept_shmem_char_put)
 }
-routine!(brief brief_shmem_char_put, imp_shmem_char_put, probe_shmem_char_put, guest_shmem_char_put, 41, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_put, kept_shmem_char_put, imp_shmem_char_put, probe_shmem_char_put, guest_shmem_char_put, 41, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_put", 42, imp_shmem_schar_put, brief_shmem_schar_put, probe_shmem_schar_put)
+    weak!("shmem_schar_put", 42, imp_shmem_schar_put, brief_shmem_schar_put, kept_shmem_schar_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_put(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(42, imp_shmem_schar_put, brief_shmem_schar_put, probe_shmem_schar_put)
+    strong!(42, imp_shmem_schar_put, brief_shmem_schar_put, kept_shmem_schar_put)
 }
-routine!(brief brief_shmem_schar_put, imp_shmem_schar_put, probe_shmem_schar_put, guest_shmem_schar_put, 42, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_put, kept_shmem_schar_put, imp_shmem_schar_put, probe_shmem_schar_put, guest_shmem_schar_put, 42, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_put", 43, imp_shmem_short_put, brief_shmem_short_put, probe_shmem_short_put)
+    weak!("shmem_short_put", 43, imp_shmem_short_put, brief_shmem_short_put, kept_shmem_short_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_put(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(43, imp_shmem_short_put, brief_shmem_short_put, probe_shmem_short_put)
+    strong!(43, imp_shmem_short_put, brief_shmem_short_put, kept_shmem_short_put)
 }
-routine!(brief brief_shmem_short_put, imp_shmem_short_put, probe_shmem_short_put, guest_shmem_short_put, 43, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_put, kept_shmem_short_put, imp_shmem_short_put, probe_shmem_short_put, guest_shmem_short_put, 43, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_put", 44, imp_shmem_int_put, brief_shmem_int_put, probe_shmem_int_put)
+    weak!("shmem_int_put", 44, imp_shmem_int_put, brief_shmem_int_put, kept_shmem_int_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_put(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(44, imp_shmem_int_put, brief_shmem_int_put, probe_shmem_int_put)
+    strong!(44, imp_shmem_int_put, brief_shmem_int_put, kept_shmem_int_put)
 }
-routine!(brief brief_shmem_int_put, imp_shmem_int_put, probe_shmem_int_put, guest_shmem_int_put, 44, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_put, kept_shmem_int_put, imp_shmem_int_put, probe_shmem_int_put, guest_shmem_int_put, 44, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_put", 45, imp_shmem_long_put, brief_shmem_long_put, probe_shmem_long_put)
+    weak!("shmem_long_put", 45, imp_shmem_long_put, brief_shmem_long_put, kept_shmem_long_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_put(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(45, imp_shmem_long_put, brief_shmem_long_put, probe_shmem_long_put)
+    strong!(45, imp_shmem_long_put, brief_shmem_long_put, kept_shmem_long_put)
 }
-routine!(brief brief_shmem_long_put, imp_shmem_long_put, probe_shmem_long_put, guest_shmem_long_put, 45, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_put, kept_shmem_long_put, imp_shmem_long_put, probe_shmem_long_put, guest_shmem_long_put, 45, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_put", 46, imp_shmem_longlong_put, brief_shmem_longlong_put, probe_shmem_longlong_put)
+    weak!("shmem_longlong_put", 46, imp_shmem_longlong_put, brief_shmem_longlong_put, kept_shmem_longlong_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_put(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(46, imp_shmem_longlong_put, brief_shmem_longlong_put, probe_shmem_longlong_put)
+    strong!(46, imp_shmem_longlong_put, brief_shmem_longlong_put, kept_shmem_longlong_put)
 }
-routine!(brief brief_shmem_longlong_put, imp_shmem_longlong_put, probe_shmem_longlong_put, guest_shmem_longlong_put, 46, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_put, kept_shmem_longlong_put, imp_shmem_longlong_put, probe_shmem_longlong_put, guest_shmem_longlong_put, 46, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_put", 47, imp_shmem_uchar_put, brief_shmem_uchar_put, probe_shmem_uchar_put)
+    weak!("shmem_uchar_put", 47, imp_shmem_uchar_put, brief_shmem_uchar_put, kept_shmem_uchar_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_put(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(47, imp_shmem_uchar_put, brief_shmem_uchar_put, probe_shmem_uchar_put)
+    strong!(47, imp_shmem_uchar_put, brief_shmem_uchar_put, kept_shmem_uchar_put)
 }
-routine!(brief brief_shmem_uchar_put, imp_shmem_uchar_put, probe_shmem_uchar_put, guest_shmem_uchar_put, 47, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_put, kept_shmem_uchar_put, imp_shmem_uchar_put, probe_shmem_uchar_put, guest_shmem_uchar_put, 47, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_put", 48, imp_shmem_ushort_put, brief_shmem_ushort_put, probe_shmem_ushort_put)
+    weak!("shmem_ushort_put", 48, imp_shmem_ushort_put, brief_shmem_ushort_put, kept_shmem_ushort_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_put(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(48, imp_shmem_ushort_put, brief_shmem_ushort_put, probe_shmem_ushort_put)
+    strong!(48, imp_shmem_ushort_put, brief_shmem_ushort_put, kept_shmem_ushort_put)
 }
-routine!(brief brief_shmem_ushort_put, imp_shmem_ushort_put, probe_shmem_ushort_put, guest_shmem_ushort_put, 48, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_put, kept_shmem_ushort_put, imp_shmem_ushort_put, probe_shmem_ushort_put, guest_shmem_ushort_put, 48, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_put", 49, imp_shmem_uint_put, brief_shmem_uint_put, probe_shmem_uint_put)
+    weak!("shmem_uint_put", 49, imp_shmem_uint_put, brief_shmem_uint_put, kept_shmem_uint_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_put(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(49, imp_shmem_uint_put, brief_shmem_uint_put, probe_shmem_uint_put)
+    strong!(49, imp_shmem_uint_put, brief_shmem_uint_put, kept_shmem_uint_put)
 }
-routine!(brief brief_shmem_uint_put, imp_shmem_uint_put, probe_shmem_uint_put, guest_shmem_uint_put, 49, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_put, kept_shmem_uint_put, imp_shmem_uint_put, probe_shmem_uint_put, guest_shmem_uint_put, 49, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_put", 50, imp_shmem_ulong_put, brief_shmem_ulong_put, probe_shmem_ulong_put)
+    weak!("shmem_ulong_put", 50, imp_shmem_ulong_put, brief_shmem_ulong_put, kept_shmem_ulong_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_put(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(50, imp_shmem_ulong_put, brief_shmem_ulong_put, probe_shmem_ulong_put)
+    strong!(50, imp_shmem_ulong_put, brief_shmem_ulong_put, kept_shmem_ulong_put)
 }
-routine!(brief brief_shmem_ulong_put, imp_shmem_ulong_put, probe_shmem_ulong_put, guest_shmem_ulong_put, 50, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_put, kept_shmem_ulong_put, imp_shmem_ulong_put, probe_shmem_ulong_put, guest_shmem_ulong_put, 50, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_put", 51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, probe_shmem_ulonglong_put)
+    weak!("shmem_ulonglong_put", 51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, kept_shmem_ulonglong_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_put(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, probe_shmem_ulonglong_put)
+    strong!(51, imp_shmem_ulonglong_put, brief_shmem_ulonglong_put, kept_shmem_ulonglong_put)
 }
-routine!(brief brief_shmem_ulonglong_put, imp_shmem_ulonglong_put, probe_shmem_ulonglong_put, guest_shmem_ulonglong_put, 51, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_put, kept_shmem_ulonglong_put, imp_shmem_ulonglong_put, probe_shmem_ulonglong_put, guest_shmem_ulonglong_put, 51, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_put", 52, imp_shmem_int8_put, brief_shmem_int8_put, probe_shmem_int8_put)
+    weak!("shmem_int8_put", 52, imp_shmem_int8_put, brief_shmem_int8_put, kept_shmem_int8_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_put(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(52, imp_shmem_int8_put, brief_shmem_int8_put, probe_shmem_int8_put)
+    strong!(52, imp_shmem_int8_put, brief_shmem_int8_put, kept_shmem_int8_put)
 }
-routine!(brief brief_shmem_int8_put, imp_shmem_int8_put, probe_shmem_int8_put, guest_shmem_int8_put, 52, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_put, kept_shmem_int8_put, imp_shmem_int8_put, probe_shmem_int8_put, guest_shmem_int8_put, 52, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_put", 53, imp_shmem_int16_put, brief_shmem_int16_put, probe_shmem_int16_put)
+    weak!("shmem_int16_put", 53, imp_shmem_int16_put, brief_shmem_int16_put, kept_shmem_int16_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_put(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(53, imp_shmem_int16_put, brief_shmem_int16_put, probe_shmem_int16_put)
+    strong!(53, imp_shmem_int16_put, brief_shmem_int16_put, kept_shmem_int16_put)
 }
-routine!(brief brief_shmem_int16_put, imp_shmem_int16_put, probe_shmem_int16_put, guest_shmem_int16_put, 53, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_put, kept_shmem_int16_put, imp_shmem_int16_put, probe_shmem_int16_put, guest_shmem_int16_put, 53, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_put", 54, imp_shmem_int32_put, brief_shmem_int32_put, probe_shmem_int32_put)
+    weak!("shmem_int32_put", 54, imp_shmem_int32_put, brief_shmem_int32_put, kept_shmem_int32_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_put(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(54, imp_shmem_int32_put, brief_shmem_int32_put, probe_shmem_int32_put)
+    strong!(54, imp_shmem_int32_put, brief_shmem_int32_put, kept_shmem_int32_put)
 }
-routine!(brief brief_shmem_int32_put, imp_shmem_int32_put, probe_shmem_int32_put, guest_shmem_int32_put, 54, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_put, kept_shmem_int32_put, imp_shmem_int32_put, probe_shmem_int32_put, guest_shmem_int32_put, 54, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_put", 55, imp_shmem_int64_put, brief_shmem_int64_put, probe_shmem_int64_put)
+    weak!("shmem_int64_put", 55, imp_shmem_int64_put, brief_shmem_int64_put, kept_shmem_int64_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_put(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(55, imp_shmem_int64_put, brief_shmem_int64_put, probe_shmem_int64_put)
+    strong!(55, imp_shmem_int64_put, brief_shmem_int64_put, kept_shmem_int64_put)
 }
-routine!(brief brief_shmem_int64_put, imp_shmem_int64_put, probe_shmem_int64_put, guest_shmem_int64_put, 55, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_put, kept_shmem_int64_put, imp_shmem_int64_put, probe_shmem_int64_put, guest_shmem_int64_put, 55, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_put", 56, imp_shmem_uint8_put, brief_shmem_uint8_put, probe_shmem_uint8_put)
+    weak!("shmem_uint8_put", 56, imp_shmem_uint8_put, brief_shmem_uint8_put, kept_shmem_uint8_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_put(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(56, imp_shmem_uint8_put, brief_shmem_uint8_put, probe_shmem_uint8_put)
+    strong!(56, imp_shmem_uint8_put, brief_shmem_uint8_put, kept_shmem_uint8_put)
 }
-routine!(brief brief_shmem_uint8_put, imp_shmem_uint8_put, probe_shmem_uint8_put, guest_shmem_uint8_put, 56, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_put, kept_shmem_uint8_put, imp_shmem_uint8_put, probe_shmem_uint8_put, guest_shmem_uint8_put, 56, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_put", 57, imp_shmem_uint16_put, brief_shmem_uint16_put, probe_shmem_uint16_put)
+    weak!("shmem_uint16_put", 57, imp_shmem_uint16_put, brief_shmem_uint16_put, kept_shmem_uint16_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_put(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(57, imp_shmem_uint16_put, brief_shmem_uint16_put, probe_shmem_uint16_put)
+    strong!(57, imp_shmem_uint16_put, brief_shmem_uint16_put, kept_shmem_uint16_put)
 }
-routine!(brief brief_shmem_uint16_put, imp_shmem_uint16_put, probe_shmem_uint16_put, guest_shmem_uint16_put, 57, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_put, kept_shmem_uint16_put, imp_shmem_uint16_put, probe_shmem_uint16_put, guest_shmem_uint16_put, 57, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_put", 58, imp_shmem_uint32_put, brief_shmem_uint32_put, probe_shmem_uint32_put)
+    weak!("shmem_uint32_put", 58, imp_shmem_uint32_put, brief_shmem_uint32_put, kept_shmem_uint32_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_put(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(58, imp_shmem_uint32_put, brief_shmem_uint32_put, probe_shmem_uint32_put)
+    strong!(58, imp_shmem_uint32_put, brief_shmem_uint32_put, kept_shmem_uint32_put)
 }
-routine!(brief brief_shmem_uint32_put, imp_shmem_uint32_put, probe_shmem_uint32_put, guest_shmem_uint32_put, 58, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_put, kept_shmem_uint32_put, imp_shmem_uint32_put, probe_shmem_uint32_put, guest_shmem_uint32_put, 58, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_put", 59, imp_shmem_uint64_put, brief_shmem_uint64_put, probe_shmem_uint64_put)
+    weak!("shmem_uint64_put", 59, imp_shmem_uint64_put, brief_shmem_uint64_put, kept_shmem_uint64_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_put(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(59, imp_shmem_uint64_put, brief_shmem_uint64_put, probe_shmem_uint64_put)
+    strong!(59, imp_shmem_uint64_put, brief_shmem_uint64_put, kept_shmem_uint64_put)
 }
-routine!(brief brief_shmem_uint64_put, imp_shmem_uint64_put, probe_shmem_uint64_put, guest_shmem_uint64_put, 59, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_put, kept_shmem_uint64_put, imp_shmem_uint64_put, probe_shmem_uint64_put, guest_shmem_uint64_put, 59, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_put", 60, imp_shmem_size_put, brief_shmem_size_put, probe_shmem_size_put)
+    weak!("shmem_size_put", 60, imp_shmem_size_put, brief_shmem_size_put, kept_shmem_size_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_put(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(60, imp_shmem_size_put, brief_shmem_size_put, probe_shmem_size_put)
+    strong!(60, imp_shmem_size_put, brief_shmem_size_put, kept_shmem_size_put)
 }
-routine!(brief brief_shmem_size_put, imp_shmem_size_put, probe_shmem_size_put, guest_shmem_size_put, 60, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_put, kept_shmem_size_put, imp_shmem_size_put, probe_shmem_size_put, guest_shmem_size_put, 60, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_put", 61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, probe_shmem_ptrdiff_put)
+    weak!("shmem_ptrdiff_put", 61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_put(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, probe_shmem_ptrdiff_put)
+    strong!(61, imp_shmem_ptrdiff_put, brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put)
 }
-routine!(brief brief_shmem_ptrdiff_put, imp_shmem_ptrdiff_put, probe_shmem_ptrdiff_put, guest_shmem_ptrdiff_put, 61, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_put, kept_shmem_ptrdiff_put, imp_shmem_ptrdiff_put, probe_shmem_ptrdiff_put, guest_shmem_ptrdiff_put, 61, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_put")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_put(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -487,53 +487,53 @@ routine!(imp_shmem_ctx_ptrdiff_put, probe_shmem_ctx_ptrdiff_put, guest_shmem_ctx
 
 #[unsafe(export_name = "pellucid_shmem_put8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put8", 86, imp_shmem_put8, brief_shmem_put8, probe_shmem_put8)
+    weak!("shmem_put8", 86, imp_shmem_put8, brief_shmem_put8, kept_shmem_put8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(86, imp_shmem_put8, brief_shmem_put8, probe_shmem_put8)
+    strong!(86, imp_shmem_put8, brief_shmem_put8, kept_shmem_put8)
 }
-routine!(brief brief_shmem_put8, imp_shmem_put8, probe_shmem_put8, guest_shmem_put8, 86, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put8, kept_shmem_put8, imp_shmem_put8, probe_shmem_put8, guest_shmem_put8, 86, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put16", 87, imp_shmem_put16, brief_shmem_put16, probe_shmem_put16)
+    weak!("shmem_put16", 87, imp_shmem_put16, brief_shmem_put16, kept_shmem_put16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(87, imp_shmem_put16, brief_shmem_put16, probe_shmem_put16)
+    strong!(87, imp_shmem_put16, brief_shmem_put16, kept_shmem_put16)
 }
-routine!(brief brief_shmem_put16, imp_shmem_put16, probe_shmem_put16, guest_shmem_put16, 87, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put16, kept_shmem_put16, imp_shmem_put16, probe_shmem_put16, guest_shmem_put16, 87, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put32", 88, imp_shmem_put32, brief_shmem_put32, probe_shmem_put32)
+    weak!("shmem_put32", 88, imp_shmem_put32, brief_shmem_put32, kept_shmem_put32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(88, imp_shmem_put32, brief_shmem_put32, probe_shmem_put32)
+    strong!(88, imp_shmem_put32, brief_shmem_put32, kept_shmem_put32)
 }
-routine!(brief brief_shmem_put32, imp_shmem_put32, probe_shmem_put32, guest_shmem_put32, 88, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put32, kept_shmem_put32, imp_shmem_put32, probe_shmem_put32, guest_shmem_put32, 88, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put64", 89, imp_shmem_put64, brief_shmem_put64, probe_shmem_put64)
+    weak!("shmem_put64", 89, imp_shmem_put64, brief_shmem_put64, kept_shmem_put64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(89, imp_shmem_put64, brief_shmem_put64, probe_shmem_put64)
+    strong!(89, imp_shmem_put64, brief_shmem_put64, kept_shmem_put64)
 }
-routine!(brief brief_shmem_put64, imp_shmem_put64, probe_shmem_put64, guest_shmem_put64, 89, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put64, kept_shmem_put64, imp_shmem_put64, probe_shmem_put64, guest_shmem_put64, 89, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put128", 90, imp_shmem_put128, brief_shmem_put128, probe_shmem_put128)
+    weak!("shmem_put128", 90, imp_shmem_put128, brief_shmem_put128, kept_shmem_put128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(90, imp_shmem_put128, brief_shmem_put128, probe_shmem_put128)
+    strong!(90, imp_shmem_put128, brief_shmem_put128, kept_shmem_put128)
 }
-routine!(brief brief_shmem_put128, imp_shmem_put128, probe_shmem_put128, guest_shmem_put128, 90, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put128, kept_shmem_put128, imp_shmem_put128, probe_shmem_put128, guest_shmem_put128, 90, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -587,13 +587,13 @@ routine!(imp_shmem_ctx_put128, probe_shmem_ctx_put128, guest_shmem_ctx_put128, 9
 
 #[unsafe(export_name = "pellucid_shmem_putmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_putmem", 96, imp_shmem_putmem, brief_shmem_putmem, probe_shmem_putmem)
+    weak!("shmem_putmem", 96, imp_shmem_putmem, brief_shmem_putmem, kept_shmem_putmem)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_putmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(96, imp_shmem_putmem, brief_shmem_putmem, probe_shmem_putmem)
+    strong!(96, imp_shmem_putmem, brief_shmem_putmem, kept_shmem_putmem)
 }
-routine!(brief brief_shmem_putmem, imp_shmem_putmem, probe_shmem_putmem, guest_shmem_putmem, 96, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_putmem, kept_shmem_putmem, imp_shmem_putmem, probe_shmem_putmem, guest_shmem_putmem, 96, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_putmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_putmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -607,243 +607,243 @@ routine!(imp_shmem_ctx_putmem, probe_shmem_ctx_putmem, guest_shmem_ctx_putmem, 9
 
 #[unsafe(export_name = "pellucid_shmem_float_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_get", 98, imp_shmem_float_get, brief_shmem_float_get, probe_shmem_float_get)
+    weak!("shmem_float_get", 98, imp_shmem_float_get, brief_shmem_float_get, kept_shmem_float_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_get(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(98, imp_shmem_float_get, brief_shmem_float_get, probe_shmem_float_get)
+    strong!(98, imp_shmem_float_get, brief_shmem_float_get, kept_shmem_float_get)
 }
-routine!(brief brief_shmem_float_get, imp_shmem_float_get, probe_shmem_float_get, guest_shmem_float_get, 98, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_get, kept_shmem_float_get, imp_shmem_float_get, probe_shmem_float_get, guest_shmem_float_get, 98, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_get", 99, imp_shmem_double_get, brief_shmem_double_get, probe_shmem_double_get)
+    weak!("shmem_double_get", 99, imp_shmem_double_get, brief_shmem_double_get, kept_shmem_double_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_get(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(99, imp_shmem_double_get, brief_shmem_double_get, probe_shmem_double_get)
+    strong!(99, imp_shmem_double_get, brief_shmem_double_get, kept_shmem_double_get)
 }
-routine!(brief brief_shmem_double_get, imp_shmem_double_get, probe_shmem_double_get, guest_shmem_double_get, 99, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_get, kept_shmem_double_get, imp_shmem_double_get, probe_shmem_double_get, guest_shmem_double_get, 99, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_get", 100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, probe_shmem_longdouble_get)
+    weak!("shmem_longdouble_get", 100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, kept_shmem_longdouble_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_get(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, probe_shmem_longdouble_get)
+    strong!(100, imp_shmem_longdouble_get, brief_shmem_longdouble_get, kept_shmem_longdouble_get)
 }
-routine!(brief brief_shmem_longdouble_get, imp_shmem_longdouble_get, probe_shmem_longdouble_get, guest_shmem_longdouble_get, 100, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_get, kept_shmem_longdouble_get, imp_shmem_longdouble_get, probe_shmem_longdouble_get, guest_shmem_longdouble_get, 100, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_get", 101, imp_shmem_char_get, brief_shmem_char_get, probe_shmem_char_get)
+    weak!("shmem_char_get", 101, imp_shmem_char_get, brief_shmem_char_get, kept_shmem_char_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_get(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(101, imp_shmem_char_get, brief_shmem_char_get, probe_shmem_char_get)
+    strong!(101, imp_shmem_char_get, brief_shmem_char_get, kept_shmem_char_get)
 }
-routine!(brief brief_shmem_char_get, imp_shmem_char_get, probe_shmem_char_get, guest_shmem_char_get, 101, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_get, kept_shmem_char_get, imp_shmem_char_get, probe_shmem_char_get, guest_shmem_char_get, 101, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_get", 102, imp_shmem_schar_get, brief_shmem_schar_get, probe_shmem_schar_get)
+    weak!("shmem_schar_get", 102, imp_shmem_schar_get, brief_shmem_schar_get, kept_shmem_schar_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_get(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(102, imp_shmem_schar_get, brief_shmem_schar_get, probe_shmem_schar_get)
+    strong!(102, imp_shmem_schar_get, brief_shmem_schar_get, kept_shmem_schar_get)
 }
-routine!(brief brief_shmem_schar_get, imp_shmem_schar_get, probe_shmem_schar_get, guest_shmem_schar_get, 102, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_get, kept_shmem_schar_get, imp_shmem_schar_get, probe_shmem_schar_get, guest_shmem_schar_get, 102, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_get", 103, imp_shmem_short_get, brief_shmem_short_get, probe_shmem_short_get)
+    weak!("shmem_short_get", 103, imp_shmem_short_get, brief_shmem_short_get, kept_shmem_short_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_get(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(103, imp_shmem_short_get, brief_shmem_short_get, probe_shmem_short_get)
+    strong!(103, imp_shmem_short_get, brief_shmem_short_get, kept_shmem_short_get)
 }
-routine!(brief brief_shmem_short_get, imp_shmem_short_get, probe_shmem_short_get, guest_shmem_short_get, 103, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_get, kept_shmem_short_get, imp_shmem_short_get, probe_shmem_short_get, guest_shmem_short_get, 103, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_get", 104, imp_shmem_int_get, brief_shmem_int_get, probe_shmem_int_get)
+    weak!("shmem_int_get", 104, imp_shmem_int_get, brief_shmem_int_get, kept_shmem_int_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_get(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(104, imp_shmem_int_get, brief_shmem_int_get, probe_shmem_int_get)
+    strong!(104, imp_shmem_int_get, brief_shmem_int_get, kept_shmem_int_get)
 }
-routine!(brief brief_shmem_int_get, imp_shmem_int_get, probe_shmem_int_get, guest_shmem_int_get, 104, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_get, kept_shmem_int_get, imp_shmem_int_get, probe_shmem_int_get, guest_shmem_int_get, 104, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_get", 105, imp_shmem_long_get, brief_shmem_long_get, probe_shmem_long_get)
+    weak!("shmem_long_get", 105, imp_shmem_long_get, brief_shmem_long_get, kept_shmem_long_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_get(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(105, imp_shmem_long_get, brief_shmem_long_get, probe_shmem_long_get)
+    strong!(105, imp_shmem_long_get, brief_shmem_long_get, kept_shmem_long_get)
 }
-routine!(brief brief_shmem_long_get, imp_shmem_long_get, probe_shmem_long_get, guest_shmem_long_get, 105, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_get, kept_shmem_long_get, imp_shmem_long_get, probe_shmem_long_get, guest_shmem_long_get, 105, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_get", 106, imp_shmem_longlong_get, brief_shmem_longlong_get, probe_shmem_longlong_get)
+    weak!("shmem_longlong_get", 106, imp_shmem_longlong_get, brief_shmem_longlong_get, kept_shmem_longlong_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_get(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(106, imp_shmem_longlong_get, brief_shmem_longlong_get, probe_shmem_longlong_get)
+    strong!(106, imp_shmem_longlong_get, brief_shmem_longlong_get, kept_shmem_longlong_get)
 }
-routine!(brief brief_shmem_longlong_get, imp_shmem_longlong_get, probe_shmem_longlong_get, guest_shmem_longlong_get, 106, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_get, kept_shmem_longlong_get, imp_shmem_longlong_get, probe_shmem_longlong_get, guest_shmem_longlong_get, 106, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_get", 107, imp_shmem_uchar_get, brief_shmem_uchar_get, probe_shmem_uchar_get)
+    weak!("shmem_uchar_get", 107, imp_shmem_uchar_get, brief_shmem_uchar_get, kept_shmem_uchar_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_get(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(107, imp_shmem_uchar_get, brief_shmem_uchar_get, probe_shmem_uchar_get)
+    strong!(107, imp_shmem_uchar_get, brief_shmem_uchar_get, kept_shmem_uchar_get)
 }
-routine!(brief brief_shmem_uchar_get, imp_shmem_uchar_get, probe_shmem_uchar_get, guest_shmem_uchar_get, 107, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_get, kept_shmem_uchar_get, imp_shmem_uchar_get, probe_shmem_uchar_get, guest_shmem_uchar_get, 107, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_get", 108, imp_shmem_ushort_get, brief_shmem_ushort_get, probe_shmem_ushort_get)
+    weak!("shmem_ushort_get", 108, imp_shmem_ushort_get, brief_shmem_ushort_get, kept_shmem_ushort_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_get(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(108, imp_shmem_ushort_get, brief_shmem_ushort_get, probe_shmem_ushort_get)
+    strong!(108, imp_shmem_ushort_get, brief_shmem_ushort_get, kept_shmem_ushort_get)
 }
-routine!(brief brief_shmem_ushort_get, imp_shmem_ushort_get, probe_shmem_ushort_get, guest_shmem_ushort_get, 108, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_get, kept_shmem_ushort_get, imp_shmem_ushort_get, probe_shmem_ushort_get, guest_shmem_ushort_get, 108, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_get", 109, imp_shmem_uint_get, brief_shmem_uint_get, probe_shmem_uint_get)
+    weak!("shmem_uint_get", 109, imp_shmem_uint_get, brief_shmem_uint_get, kept_shmem_uint_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_get(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(109, imp_shmem_uint_get, brief_shmem_uint_get, probe_shmem_uint_get)
+    strong!(109, imp_shmem_uint_get, brief_shmem_uint_get, kept_shmem_uint_get)
 }
-routine!(brief brief_shmem_uint_get, imp_shmem_uint_get, probe_shmem_uint_get, guest_shmem_uint_get, 109, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_get, kept_shmem_uint_get, imp_shmem_uint_get, probe_shmem_uint_get, guest_shmem_uint_get, 109, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_get", 110, imp_shmem_ulong_get, brief_shmem_ulong_get, probe_shmem_ulong_get)
+    weak!("shmem_ulong_get", 110, imp_shmem_ulong_get, brief_shmem_ulong_get, kept_shmem_ulong_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_get(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(110, imp_shmem_ulong_get, brief_shmem_ulong_get, probe_shmem_ulong_get)
+    strong!(110, imp_shmem_ulong_get, brief_shmem_ulong_get, kept_shmem_ulong_get)
 }
-routine!(brief brief_shmem_ulong_get, imp_shmem_ulong_get, probe_shmem_ulong_get, guest_shmem_ulong_get, 110, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_get, kept_shmem_ulong_get, imp_shmem_ulong_get, probe_shmem_ulong_get, guest_shmem_ulong_get, 110, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_get", 111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, probe_shmem_ulonglong_get)
+    weak!("shmem_ulonglong_get", 111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, kept_shmem_ulonglong_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_get(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, probe_shmem_ulonglong_get)
+    strong!(111, imp_shmem_ulonglong_get, brief_shmem_ulonglong_get, kept_shmem_ulonglong_get)
 }
-routine!(brief brief_shmem_ulonglong_get, imp_shmem_ulonglong_get, probe_shmem_ulonglong_get, guest_shmem_ulonglong_get, 111, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_get, kept_shmem_ulonglong_get, imp_shmem_ulonglong_get, probe_shmem_ulonglong_get, guest_shmem_ulonglong_get, 111, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_get", 112, imp_shmem_int8_get, brief_shmem_int8_get, probe_shmem_int8_get)
+    weak!("shmem_int8_get", 112, imp_shmem_int8_get, brief_shmem_int8_get, kept_shmem_int8_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_get(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(112, imp_shmem_int8_get, brief_shmem_int8_get, probe_shmem_int8_get)
+    strong!(112, imp_shmem_int8_get, brief_shmem_int8_get, kept_shmem_int8_get)
 }
-routine!(brief brief_shmem_int8_get, imp_shmem_int8_get, probe_shmem_int8_get, guest_shmem_int8_get, 112, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_get, kept_shmem_int8_get, imp_shmem_int8_get, probe_shmem_int8_get, guest_shmem_int8_get, 112, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_get", 113, imp_shmem_int16_get, brief_shmem_int16_get, probe_shmem_int16_get)
+    weak!("shmem_int16_get", 113, imp_shmem_int16_get, brief_shmem_int16_get, kept_shmem_int16_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_get(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(113, imp_shmem_int16_get, brief_shmem_int16_get, probe_shmem_int16_get)
+    strong!(113, imp_shmem_int16_get, brief_shmem_int16_get, kept_shmem_int16_get)
 }
-routine!(brief brief_shmem_int16_get, imp_shmem_int16_get, probe_shmem_int16_get, guest_shmem_int16_get, 113, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_get, kept_shmem_int16_get, imp_shmem_int16_get, probe_shmem_int16_get, guest_shmem_int16_get, 113, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_get", 114, imp_shmem_int32_get, brief_shmem_int32_get, probe_shmem_int32_get)
+    weak!("shmem_int32_get", 114, imp_shmem_int32_get, brief_shmem_int32_get, kept_shmem_int32_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_get(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(114, imp_shmem_int32_get, brief_shmem_int32_get, probe_shmem_int32_get)
+    strong!(114, imp_shmem_int32_get, brief_shmem_int32_get, kept_shmem_int32_get)
 }
-routine!(brief brief_shmem_int32_get, imp_shmem_int32_get, probe_shmem_int32_get, guest_shmem_int32_get, 114, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_get, kept_shmem_int32_get, imp_shmem_int32_get, probe_shmem_int32_get, guest_shmem_int32_get, 114, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_get", 115, imp_shmem_int64_get, brief_shmem_int64_get, probe_shmem_int64_get)
+    weak!("shmem_int64_get", 115, imp_shmem_int64_get, brief_shmem_int64_get, kept_shmem_int64_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_get(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(115, imp_shmem_int64_get, brief_shmem_int64_get, probe_shmem_int64_get)
+    strong!(115, imp_shmem_int64_get, brief_shmem_int64_get, kept_shmem_int64_get)
 }
-routine!(brief brief_shmem_int64_get, imp_shmem_int64_get, probe_shmem_int64_get, guest_shmem_int64_get, 115, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_get, kept_shmem_int64_get, imp_shmem_int64_get, probe_shmem_int64_get, guest_shmem_int64_get, 115, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_get", 116, imp_shmem_uint8_get, brief_shmem_uint8_get, probe_shmem_uint8_get)
+    weak!("shmem_uint8_get", 116, imp_shmem_uint8_get, brief_shmem_uint8_get, kept_shmem_uint8_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_get(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(116, imp_shmem_uint8_get, brief_shmem_uint8_get, probe_shmem_uint8_get)
+    strong!(116, imp_shmem_uint8_get, brief_shmem_uint8_get, kept_shmem_uint8_get)
 }
-routine!(brief brief_shmem_uint8_get, imp_shmem_uint8_get, probe_shmem_uint8_get, guest_shmem_uint8_get, 116, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_get, kept_shmem_uint8_get, imp_shmem_uint8_get, probe_shmem_uint8_get, guest_shmem_uint8_get, 116, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_get", 117, imp_shmem_uint16_get, brief_shmem_uint16_get, probe_shmem_uint16_get)
+    weak!("shmem_uint16_get", 117, imp_shmem_uint16_get, brief_shmem_uint16_get, kept_shmem_uint16_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_get(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(117, imp_shmem_uint16_get, brief_shmem_uint16_get, probe_shmem_uint16_get)
+    strong!(117, imp_shmem_uint16_get, brief_shmem_uint16_get, kept_shmem_uint16_get)
 }
-routine!(brief brief_shmem_uint16_get, imp_shmem_uint16_get, probe_shmem_uint16_get, guest_shmem_uint16_get, 117, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_get, kept_shmem_uint16_get, imp_shmem_uint16_get, probe_shmem_uint16_get, guest_shmem_uint16_get, 117, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_get", 118, imp_shmem_uint32_get, brief_shmem_uint32_get, probe_shmem_uint32_get)
+    weak!("shmem_uint32_get", 118, imp_shmem_uint32_get, brief_shmem_uint32_get, kept_shmem_uint32_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_get(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(118, imp_shmem_uint32_get, brief_shmem_uint32_get, probe_shmem_uint32_get)
+    strong!(118, imp_shmem_uint32_get, brief_shmem_uint32_get, kept_shmem_uint32_get)
 }
-routine!(brief brief_shmem_uint32_get, imp_shmem_uint32_get, probe_shmem_uint32_get, guest_shmem_uint32_get, 118, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_get, kept_shmem_uint32_get, imp_shmem_uint32_get, probe_shmem_uint32_get, guest_shmem_uint32_get, 118, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_get", 119, imp_shmem_uint64_get, brief_shmem_uint64_get, probe_shmem_uint64_get)
+    weak!("shmem_uint64_get", 119, imp_shmem_uint64_get, brief_shmem_uint64_get, kept_shmem_uint64_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_get(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(119, imp_shmem_uint64_get, brief_shmem_uint64_get, probe_shmem_uint64_get)
+    strong!(119, imp_shmem_uint64_get, brief_shmem_uint64_get, kept_shmem_uint64_get)
 }
-routine!(brief brief_shmem_uint64_get, imp_shmem_uint64_get, probe_shmem_uint64_get, guest_shmem_uint64_get, 119, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_get, kept_shmem_uint64_get, imp_shmem_uint64_get, probe_shmem_uint64_get, guest_shmem_uint64_get, 119, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_get", 120, imp_shmem_size_get, brief_shmem_size_get, probe_shmem_size_get)
+    weak!("shmem_size_get", 120, imp_shmem_size_get, brief_shmem_size_get, kept_shmem_size_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_get(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(120, imp_shmem_size_get, brief_shmem_size_get, probe_shmem_size_get)
+    strong!(120, imp_shmem_size_get, brief_shmem_size_get, kept_shmem_size_get)
 }
-routine!(brief brief_shmem_size_get, imp_shmem_size_get, probe_shmem_size_get, guest_shmem_size_get, 120, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_get, kept_shmem_size_get, imp_shmem_size_get, probe_shmem_size_get, guest_shmem_size_get, 120, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_get", 121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, probe_shmem_ptrdiff_get)
+    weak!("shmem_ptrdiff_get", 121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_get(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, probe_shmem_ptrdiff_get)
+    strong!(121, imp_shmem_ptrdiff_get, brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get)
 }
-routine!(brief brief_shmem_ptrdiff_get, imp_shmem_ptrdiff_get, probe_shmem_ptrdiff_get, guest_shmem_ptrdiff_get, 121, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_get, kept_shmem_ptrdiff_get, imp_shmem_ptrdiff_get, probe_shmem_ptrdiff_get, guest_shmem_ptrdiff_get, 121, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_get")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_get(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -1087,53 +1087,53 @@ routine!(imp_shmem_ctx_ptrdiff_get, probe_shmem_ctx_ptrdiff_get, guest_shmem_ctx
 
 #[unsafe(export_name = "pellucid_shmem_get8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get8", 146, imp_shmem_get8, brief_shmem_get8, probe_shmem_get8)
+    weak!("shmem_get8", 146, imp_shmem_get8, brief_shmem_get8, kept_shmem_get8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get8(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(146, imp_shmem_get8, brief_shmem_get8, probe_shmem_get8)
+    strong!(146, imp_shmem_get8, brief_shmem_get8, kept_shmem_get8)
 }
-routine!(brief brief_shmem_get8, imp_shmem_get8, probe_shmem_get8, guest_shmem_get8, 146, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get8, kept_shmem_get8, imp_shmem_get8, probe_shmem_get8, guest_shmem_get8, 146, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get16", 147, imp_shmem_get16, brief_shmem_get16, probe_shmem_get16)
+    weak!("shmem_get16", 147, imp_shmem_get16, brief_shmem_get16, kept_shmem_get16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get16(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(147, imp_shmem_get16, brief_shmem_get16, probe_shmem_get16)
+    strong!(147, imp_shmem_get16, brief_shmem_get16, kept_shmem_get16)
 }
-routine!(brief brief_shmem_get16, imp_shmem_get16, probe_shmem_get16, guest_shmem_get16, 147, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get16, kept_shmem_get16, imp_shmem_get16, probe_shmem_get16, guest_shmem_get16, 147, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get32", 148, imp_shmem_get32, brief_shmem_get32, probe_shmem_get32)
+    weak!("shmem_get32", 148, imp_shmem_get32, brief_shmem_get32, kept_shmem_get32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get32(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(148, imp_shmem_get32, brief_shmem_get32, probe_shmem_get32)
+    strong!(148, imp_shmem_get32, brief_shmem_get32, kept_shmem_get32)
 }
-routine!(brief brief_shmem_get32, imp_shmem_get32, probe_shmem_get32, guest_shmem_get32, 148, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get32, kept_shmem_get32, imp_shmem_get32, probe_shmem_get32, guest_shmem_get32, 148, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get64", 149, imp_shmem_get64, brief_shmem_get64, probe_shmem_get64)
+    weak!("shmem_get64", 149, imp_shmem_get64, brief_shmem_get64, kept_shmem_get64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get64(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(149, imp_shmem_get64, brief_shmem_get64, probe_shmem_get64)
+    strong!(149, imp_shmem_get64, brief_shmem_get64, kept_shmem_get64)
 }
-routine!(brief brief_shmem_get64, imp_shmem_get64, probe_shmem_get64, guest_shmem_get64, 149, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get64, kept_shmem_get64, imp_shmem_get64, probe_shmem_get64, guest_shmem_get64, 149, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get128", 150, imp_shmem_get128, brief_shmem_get128, probe_shmem_get128)
+    weak!("shmem_get128", 150, imp_shmem_get128, brief_shmem_get128, kept_shmem_get128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get128(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(150, imp_shmem_get128, brief_shmem_get128, probe_shmem_get128)
+    strong!(150, imp_shmem_get128, brief_shmem_get128, kept_shmem_get128)
 }
-routine!(brief brief_shmem_get128, imp_shmem_get128, probe_shmem_get128, guest_shmem_get128, 150, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get128, kept_shmem_get128, imp_shmem_get128, probe_shmem_get128, guest_shmem_get128, 150, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get8(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1187,13 +1187,13 @@ routine!(imp_shmem_ctx_get128, probe_shmem_ctx_get128, guest_shmem_ctx_get128, 1
 
 #[unsafe(export_name = "pellucid_shmem_getmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_getmem", 156, imp_shmem_getmem, brief_shmem_getmem, probe_shmem_getmem)
+    weak!("shmem_getmem", 156, imp_shmem_getmem, brief_shmem_getmem, kept_shmem_getmem)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_getmem(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(156, imp_shmem_getmem, brief_shmem_getmem, probe_shmem_getmem)
+    strong!(156, imp_shmem_getmem, brief_shmem_getmem, kept_shmem_getmem)
 }
-routine!(brief brief_shmem_getmem, imp_shmem_getmem, probe_shmem_getmem, guest_shmem_getmem, 156, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_getmem, kept_shmem_getmem, imp_shmem_getmem, probe_shmem_getmem, guest_shmem_getmem, 156, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_getmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_getmem(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1207,23 +1207,23 @@ routine!(imp_shmem_ctx_getmem, probe_shmem_ctx_getmem, guest_shmem_ctx_getmem, 1
 
 #[unsafe(export_name = "pellucid_shmem_float_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_p(dest: *mut f32, value: f32, pe: c_int) {
-    weak!("shmem_float_p", 158, imp_shmem_float_p, brief_shmem_float_p, probe_shmem_float_p)
+    weak!("shmem_float_p", 158, imp_shmem_float_p, brief_shmem_float_p, kept_shmem_float_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_p(dest: *mut f32, value: f32, pe: c_int) {
-    strong!(158, imp_shmem_float_p, brief_shmem_float_p, probe_shmem_float_p)
+    strong!(158, imp_shmem_float_p, brief_shmem_float_p, kept_shmem_float_p)
 }
-routine!(brief brief_shmem_float_p, imp_shmem_float_p, probe_shmem_float_p, guest_shmem_float_p, 158, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_p, kept_shmem_float_p, imp_shmem_float_p, probe_shmem_float_p, guest_shmem_float_p, 158, sampled, (dest: *mut f32, value: f32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_p(dest: *mut f64, value: f64, pe: c_int) {
-    weak!("shmem_double_p", 159, imp_shmem_double_p, brief_shmem_double_p, probe_shmem_double_p)
+    weak!("shmem_double_p", 159, imp_shmem_double_p, brief_shmem_double_p, kept_shmem_double_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_p(dest: *mut f64, value: f64, pe: c_int) {
-    strong!(159, imp_shmem_double_p, brief_shmem_double_p, probe_shmem_double_p)
+    strong!(159, imp_shmem_double_p, brief_shmem_double_p, kept_shmem_double_p)
 }
-routine!(brief brief_shmem_double_p, imp_shmem_double_p, probe_shmem_double_p, guest_shmem_double_p, 159, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_p, kept_shmem_double_p, imp_shmem_double_p, probe_shmem_double_p, guest_shmem_double_p, 159, sampled, (dest: *mut f64, value: f64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_p(dest: *mut LongDouble, value: LongDouble, pe: c_int) {
@@ -1237,213 +1237,213 @@ routine!(exported pellucid_through_shmem_longdouble_p, pellucid_imp_shmem_longdo
 
 #[unsafe(export_name = "pellucid_shmem_char_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_p(dest: *mut c_char, value: c_char, pe: c_int) {
-    weak!("shmem_char_p", 161, imp_shmem_char_p, brief_shmem_char_p, probe_shmem_char_p)
+    weak!("shmem_char_p", 161, imp_shmem_char_p, brief_shmem_char_p, kept_shmem_char_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_p(dest: *mut c_char, value: c_char, pe: c_int) {
-    strong!(161, imp_shmem_char_p, brief_shmem_char_p, probe_shmem_char_p)
+    strong!(161, imp_shmem_char_p, brief_shmem_char_p, kept_shmem_char_p)
 }
-routine!(brief brief_shmem_char_p, imp_shmem_char_p, probe_shmem_char_p, guest_shmem_char_p, 161, sampled, (dest: *mut c_char, value: c_char, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_p, kept_shmem_char_p, imp_shmem_char_p, probe_shmem_char_p, guest_shmem_char_p, 161, sampled, (dest: *mut c_char, value: c_char, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int) {
-    weak!("shmem_schar_p", 162, imp_shmem_schar_p, brief_shmem_schar_p, probe_shmem_schar_p)
+    weak!("shmem_schar_p", 162, imp_shmem_schar_p, brief_shmem_schar_p, kept_shmem_schar_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_p(dest: *mut c_schar, value: c_schar, pe: c_int) {
-    strong!(162, imp_shmem_schar_p, brief_shmem_schar_p, probe_shmem_schar_p)
+    strong!(162, imp_shmem_schar_p, brief_shmem_schar_p, kept_shmem_schar_p)
 }
-routine!(brief brief_shmem_schar_p, imp_shmem_schar_p, probe_shmem_schar_p, guest_shmem_schar_p, 162, sampled, (dest: *mut c_schar, value: c_schar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_p, kept_shmem_schar_p, imp_shmem_schar_p, probe_shmem_schar_p, guest_shmem_schar_p, 162, sampled, (dest: *mut c_schar, value: c_schar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_p(dest: *mut c_short, value: c_short, pe: c_int) {
-    weak!("shmem_short_p", 163, imp_shmem_short_p, brief_shmem_short_p, probe_shmem_short_p)
+    weak!("shmem_short_p", 163, imp_shmem_short_p, brief_shmem_short_p, kept_shmem_short_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_p(dest: *mut c_short, value: c_short, pe: c_int) {
-    strong!(163, imp_shmem_short_p, brief_shmem_short_p, probe_shmem_short_p)
+    strong!(163, imp_shmem_short_p, brief_shmem_short_p, kept_shmem_short_p)
 }
-routine!(brief brief_shmem_short_p, imp_shmem_short_p, probe_shmem_short_p, guest_shmem_short_p, 163, sampled, (dest: *mut c_short, value: c_short, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_p, kept_shmem_short_p, imp_shmem_short_p, probe_shmem_short_p, guest_shmem_short_p, 163, sampled, (dest: *mut c_short, value: c_short, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_p(dest: *mut c_int, value: c_int, pe: c_int) {
-    weak!("shmem_int_p", 164, imp_shmem_int_p, brief_shmem_int_p, probe_shmem_int_p)
+    weak!("shmem_int_p", 164, imp_shmem_int_p, brief_shmem_int_p, kept_shmem_int_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_p(dest: *mut c_int, value: c_int, pe: c_int) {
-    strong!(164, imp_shmem_int_p, brief_shmem_int_p, probe_shmem_int_p)
+    strong!(164, imp_shmem_int_p, brief_shmem_int_p, kept_shmem_int_p)
 }
-routine!(brief brief_shmem_int_p, imp_shmem_int_p, probe_shmem_int_p, guest_shmem_int_p, 164, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_p, kept_shmem_int_p, imp_shmem_int_p, probe_shmem_int_p, guest_shmem_int_p, 164, sampled, (dest: *mut c_int, value: c_int, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_p(dest: *mut c_long, value: c_long, pe: c_int) {
-    weak!("shmem_long_p", 165, imp_shmem_long_p, brief_shmem_long_p, probe_shmem_long_p)
+    weak!("shmem_long_p", 165, imp_shmem_long_p, brief_shmem_long_p, kept_shmem_long_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_p(dest: *mut c_long, value: c_long, pe: c_int) {
-    strong!(165, imp_shmem_long_p, brief_shmem_long_p, probe_shmem_long_p)
+    strong!(165, imp_shmem_long_p, brief_shmem_long_p, kept_shmem_long_p)
 }
-routine!(brief brief_shmem_long_p, imp_shmem_long_p, probe_shmem_long_p, guest_shmem_long_p, 165, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_p, kept_shmem_long_p, imp_shmem_long_p, probe_shmem_long_p, guest_shmem_long_p, 165, sampled, (dest: *mut c_long, value: c_long, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    weak!("shmem_longlong_p", 166, imp_shmem_longlong_p, brief_shmem_longlong_p, probe_shmem_longlong_p)
+    weak!("shmem_longlong_p", 166, imp_shmem_longlong_p, brief_shmem_longlong_p, kept_shmem_longlong_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_p(dest: *mut c_longlong, value: c_longlong, pe: c_int) {
-    strong!(166, imp_shmem_longlong_p, brief_shmem_longlong_p, probe_shmem_longlong_p)
+    strong!(166, imp_shmem_longlong_p, brief_shmem_longlong_p, kept_shmem_longlong_p)
 }
-routine!(brief brief_shmem_longlong_p, imp_shmem_longlong_p, probe_shmem_longlong_p, guest_shmem_longlong_p, 166, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_p, kept_shmem_longlong_p, imp_shmem_longlong_p, probe_shmem_longlong_p, guest_shmem_longlong_p, 166, sampled, (dest: *mut c_longlong, value: c_longlong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    weak!("shmem_uchar_p", 167, imp_shmem_uchar_p, brief_shmem_uchar_p, probe_shmem_uchar_p)
+    weak!("shmem_uchar_p", 167, imp_shmem_uchar_p, brief_shmem_uchar_p, kept_shmem_uchar_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_p(dest: *mut c_uchar, value: c_uchar, pe: c_int) {
-    strong!(167, imp_shmem_uchar_p, brief_shmem_uchar_p, probe_shmem_uchar_p)
+    strong!(167, imp_shmem_uchar_p, brief_shmem_uchar_p, kept_shmem_uchar_p)
 }
-routine!(brief brief_shmem_uchar_p, imp_shmem_uchar_p, probe_shmem_uchar_p, guest_shmem_uchar_p, 167, sampled, (dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_p, kept_shmem_uchar_p, imp_shmem_uchar_p, probe_shmem_uchar_p, guest_shmem_uchar_p, 167, sampled, (dest: *mut c_uchar, value: c_uchar, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    weak!("shmem_ushort_p", 168, imp_shmem_ushort_p, brief_shmem_ushort_p, probe_shmem_ushort_p)
+    weak!("shmem_ushort_p", 168, imp_shmem_ushort_p, brief_shmem_ushort_p, kept_shmem_ushort_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_p(dest: *mut c_ushort, value: c_ushort, pe: c_int) {
-    strong!(168, imp_shmem_ushort_p, brief_shmem_ushort_p, probe_shmem_ushort_p)
+    strong!(168, imp_shmem_ushort_p, brief_shmem_ushort_p, kept_shmem_ushort_p)
 }
-routine!(brief brief_shmem_ushort_p, imp_shmem_ushort_p, probe_shmem_ushort_p, guest_shmem_ushort_p, 168, sampled, (dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_p, kept_shmem_ushort_p, imp_shmem_ushort_p, probe_shmem_ushort_p, guest_shmem_ushort_p, 168, sampled, (dest: *mut c_ushort, value: c_ushort, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    weak!("shmem_uint_p", 169, imp_shmem_uint_p, brief_shmem_uint_p, probe_shmem_uint_p)
+    weak!("shmem_uint_p", 169, imp_shmem_uint_p, brief_shmem_uint_p, kept_shmem_uint_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_p(dest: *mut c_uint, value: c_uint, pe: c_int) {
-    strong!(169, imp_shmem_uint_p, brief_shmem_uint_p, probe_shmem_uint_p)
+    strong!(169, imp_shmem_uint_p, brief_shmem_uint_p, kept_shmem_uint_p)
 }
-routine!(brief brief_shmem_uint_p, imp_shmem_uint_p, probe_shmem_uint_p, guest_shmem_uint_p, 169, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_p, kept_shmem_uint_p, imp_shmem_uint_p, probe_shmem_uint_p, guest_shmem_uint_p, 169, sampled, (dest: *mut c_uint, value: c_uint, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    weak!("shmem_ulong_p", 170, imp_shmem_ulong_p, brief_shmem_ulong_p, probe_shmem_ulong_p)
+    weak!("shmem_ulong_p", 170, imp_shmem_ulong_p, brief_shmem_ulong_p, kept_shmem_ulong_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_p(dest: *mut c_ulong, value: c_ulong, pe: c_int) {
-    strong!(170, imp_shmem_ulong_p, brief_shmem_ulong_p, probe_shmem_ulong_p)
+    strong!(170, imp_shmem_ulong_p, brief_shmem_ulong_p, kept_shmem_ulong_p)
 }
-routine!(brief brief_shmem_ulong_p, imp_shmem_ulong_p, probe_shmem_ulong_p, guest_shmem_ulong_p, 170, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_p, kept_shmem_ulong_p, imp_shmem_ulong_p, probe_shmem_ulong_p, guest_shmem_ulong_p, 170, sampled, (dest: *mut c_ulong, value: c_ulong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    weak!("shmem_ulonglong_p", 171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, probe_shmem_ulonglong_p)
+    weak!("shmem_ulonglong_p", 171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, kept_shmem_ulonglong_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_p(dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int) {
-    strong!(171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, probe_shmem_ulonglong_p)
+    strong!(171, imp_shmem_ulonglong_p, brief_shmem_ulonglong_p, kept_shmem_ulonglong_p)
 }
-routine!(brief brief_shmem_ulonglong_p, imp_shmem_ulonglong_p, probe_shmem_ulonglong_p, guest_shmem_ulonglong_p, 171, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_p, kept_shmem_ulonglong_p, imp_shmem_ulonglong_p, probe_shmem_ulonglong_p, guest_shmem_ulonglong_p, 171, sampled, (dest: *mut c_ulonglong, value: c_ulonglong, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_p(dest: *mut i8, value: i8, pe: c_int) {
-    weak!("shmem_int8_p", 172, imp_shmem_int8_p, brief_shmem_int8_p, probe_shmem_int8_p)
+    weak!("shmem_int8_p", 172, imp_shmem_int8_p, brief_shmem_int8_p, kept_shmem_int8_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_p(dest: *mut i8, value: i8, pe: c_int) {
-    strong!(172, imp_shmem_int8_p, brief_shmem_int8_p, probe_shmem_int8_p)
+    strong!(172, imp_shmem_int8_p, brief_shmem_int8_p, kept_shmem_int8_p)
 }
-routine!(brief brief_shmem_int8_p, imp_shmem_int8_p, probe_shmem_int8_p, guest_shmem_int8_p, 172, sampled, (dest: *mut i8, value: i8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_p, kept_shmem_int8_p, imp_shmem_int8_p, probe_shmem_int8_p, guest_shmem_int8_p, 172, sampled, (dest: *mut i8, value: i8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_p(dest: *mut i16, value: i16, pe: c_int) {
-    weak!("shmem_int16_p", 173, imp_shmem_int16_p, brief_shmem_int16_p, probe_shmem_int16_p)
+    weak!("shmem_int16_p", 173, imp_shmem_int16_p, brief_shmem_int16_p, kept_shmem_int16_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_p(dest: *mut i16, value: i16, pe: c_int) {
-    strong!(173, imp_shmem_int16_p, brief_shmem_int16_p, probe_shmem_int16_p)
+    strong!(173, imp_shmem_int16_p, brief_shmem_int16_p, kept_shmem_int16_p)
 }
-routine!(brief brief_shmem_int16_p, imp_shmem_int16_p, probe_shmem_int16_p, guest_shmem_int16_p, 173, sampled, (dest: *mut i16, value: i16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_p, kept_shmem_int16_p, imp_shmem_int16_p, probe_shmem_int16_p, guest_shmem_int16_p, 173, sampled, (dest: *mut i16, value: i16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_p(dest: *mut i32, value: i32, pe: c_int) {
-    weak!("shmem_int32_p", 174, imp_shmem_int32_p, brief_shmem_int32_p, probe_shmem_int32_p)
+    weak!("shmem_int32_p", 174, imp_shmem_int32_p, brief_shmem_int32_p, kept_shmem_int32_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_p(dest: *mut i32, value: i32, pe: c_int) {
-    strong!(174, imp_shmem_int32_p, brief_shmem_int32_p, probe_shmem_int32_p)
+    strong!(174, imp_shmem_int32_p, brief_shmem_int32_p, kept_shmem_int32_p)
 }
-routine!(brief brief_shmem_int32_p, imp_shmem_int32_p, probe_shmem_int32_p, guest_shmem_int32_p, 174, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_p, kept_shmem_int32_p, imp_shmem_int32_p, probe_shmem_int32_p, guest_shmem_int32_p, 174, sampled, (dest: *mut i32, value: i32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_p(dest: *mut i64, value: i64, pe: c_int) {
-    weak!("shmem_int64_p", 175, imp_shmem_int64_p, brief_shmem_int64_p, probe_shmem_int64_p)
+    weak!("shmem_int64_p", 175, imp_shmem_int64_p, brief_shmem_int64_p, kept_shmem_int64_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_p(dest: *mut i64, value: i64, pe: c_int) {
-    strong!(175, imp_shmem_int64_p, brief_shmem_int64_p, probe_shmem_int64_p)
+    strong!(175, imp_shmem_int64_p, brief_shmem_int64_p, kept_shmem_int64_p)
 }
-routine!(brief brief_shmem_int64_p, imp_shmem_int64_p, probe_shmem_int64_p, guest_shmem_int64_p, 175, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_p, kept_shmem_int64_p, imp_shmem_int64_p, probe_shmem_int64_p, guest_shmem_int64_p, 175, sampled, (dest: *mut i64, value: i64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_p(dest: *mut u8, value: u8, pe: c_int) {
-    weak!("shmem_uint8_p", 176, imp_shmem_uint8_p, brief_shmem_uint8_p, probe_shmem_uint8_p)
+    weak!("shmem_uint8_p", 176, imp_shmem_uint8_p, brief_shmem_uint8_p, kept_shmem_uint8_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_p(dest: *mut u8, value: u8, pe: c_int) {
-    strong!(176, imp_shmem_uint8_p, brief_shmem_uint8_p, probe_shmem_uint8_p)
+    strong!(176, imp_shmem_uint8_p, brief_shmem_uint8_p, kept_shmem_uint8_p)
 }
-routine!(brief brief_shmem_uint8_p, imp_shmem_uint8_p, probe_shmem_uint8_p, guest_shmem_uint8_p, 176, sampled, (dest: *mut u8, value: u8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_p, kept_shmem_uint8_p, imp_shmem_uint8_p, probe_shmem_uint8_p, guest_shmem_uint8_p, 176, sampled, (dest: *mut u8, value: u8, pe: c_int), |m| [pe, dest.addr(), 1] rma::p::<u8>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_p(dest: *mut u16, value: u16, pe: c_int) {
-    weak!("shmem_uint16_p", 177, imp_shmem_uint16_p, brief_shmem_uint16_p, probe_shmem_uint16_p)
+    weak!("shmem_uint16_p", 177, imp_shmem_uint16_p, brief_shmem_uint16_p, kept_shmem_uint16_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_p(dest: *mut u16, value: u16, pe: c_int) {
-    strong!(177, imp_shmem_uint16_p, brief_shmem_uint16_p, probe_shmem_uint16_p)
+    strong!(177, imp_shmem_uint16_p, brief_shmem_uint16_p, kept_shmem_uint16_p)
 }
-routine!(brief brief_shmem_uint16_p, imp_shmem_uint16_p, probe_shmem_uint16_p, guest_shmem_uint16_p, 177, sampled, (dest: *mut u16, value: u16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_p, kept_shmem_uint16_p, imp_shmem_uint16_p, probe_shmem_uint16_p, guest_shmem_uint16_p, 177, sampled, (dest: *mut u16, value: u16, pe: c_int), |m| [pe, dest.addr(), 2] rma::p::<u16>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_p(dest: *mut u32, value: u32, pe: c_int) {
-    weak!("shmem_uint32_p", 178, imp_shmem_uint32_p, brief_shmem_uint32_p, probe_shmem_uint32_p)
+    weak!("shmem_uint32_p", 178, imp_shmem_uint32_p, brief_shmem_uint32_p, kept_shmem_uint32_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_p(dest: *mut u32, value: u32, pe: c_int) {
-    strong!(178, imp_shmem_uint32_p, brief_shmem_uint32_p, probe_shmem_uint32_p)
+    strong!(178, imp_shmem_uint32_p, brief_shmem_uint32_p, kept_shmem_uint32_p)
 }
-routine!(brief brief_shmem_uint32_p, imp_shmem_uint32_p, probe_shmem_uint32_p, guest_shmem_uint32_p, 178, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_p, kept_shmem_uint32_p, imp_shmem_uint32_p, probe_shmem_uint32_p, guest_shmem_uint32_p, 178, sampled, (dest: *mut u32, value: u32, pe: c_int), |m| [pe, dest.addr(), 4] rma::p::<u32>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_p(dest: *mut u64, value: u64, pe: c_int) {
-    weak!("shmem_uint64_p", 179, imp_shmem_uint64_p, brief_shmem_uint64_p, probe_shmem_uint64_p)
+    weak!("shmem_uint64_p", 179, imp_shmem_uint64_p, brief_shmem_uint64_p, kept_shmem_uint64_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_p(dest: *mut u64, value: u64, pe: c_int) {
-    strong!(179, imp_shmem_uint64_p, brief_shmem_uint64_p, probe_shmem_uint64_p)
+    strong!(179, imp_shmem_uint64_p, brief_shmem_uint64_p, kept_shmem_uint64_p)
 }
-routine!(brief brief_shmem_uint64_p, imp_shmem_uint64_p, probe_shmem_uint64_p, guest_shmem_uint64_p, 179, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_p, kept_shmem_uint64_p, imp_shmem_uint64_p, probe_shmem_uint64_p, guest_shmem_uint64_p, 179, sampled, (dest: *mut u64, value: u64, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_p(dest: *mut usize, value: usize, pe: c_int) {
-    weak!("shmem_size_p", 180, imp_shmem_size_p, brief_shmem_size_p, probe_shmem_size_p)
+    weak!("shmem_size_p", 180, imp_shmem_size_p, brief_shmem_size_p, kept_shmem_size_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_p(dest: *mut usize, value: usize, pe: c_int) {
-    strong!(180, imp_shmem_size_p, brief_shmem_size_p, probe_shmem_size_p)
+    strong!(180, imp_shmem_size_p, brief_shmem_size_p, kept_shmem_size_p)
 }
-routine!(brief brief_shmem_size_p, imp_shmem_size_p, probe_shmem_size_p, guest_shmem_size_p, 180, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_p, kept_shmem_size_p, imp_shmem_size_p, probe_shmem_size_p, guest_shmem_size_p, 180, sampled, (dest: *mut usize, value: usize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int) {
-    weak!("shmem_ptrdiff_p", 181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, probe_shmem_ptrdiff_p)
+    weak!("shmem_ptrdiff_p", 181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_p(dest: *mut isize, value: isize, pe: c_int) {
-    strong!(181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, probe_shmem_ptrdiff_p)
+    strong!(181, imp_shmem_ptrdiff_p, brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p)
 }
-routine!(brief brief_shmem_ptrdiff_p, imp_shmem_ptrdiff_p, probe_shmem_ptrdiff_p, guest_shmem_ptrdiff_p, 181, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_p, kept_shmem_ptrdiff_p, imp_shmem_ptrdiff_p, probe_shmem_ptrdiff_p, guest_shmem_ptrdiff_p, 181, sampled, (dest: *mut isize, value: isize, pe: c_int), |m| [pe, dest.addr(), 8] rma::p::<u64>(m, Ctx::DEFAULT, dest.cast(), word(value), pe), args [dest.addr(), 0, word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_p")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_p(ctx: Ctx, dest: *mut f32, value: f32, pe: c_int) {
@@ -1687,23 +1687,23 @@ routine!(imp_shmem_ctx_ptrdiff_p, probe_shmem_ctx_ptrdiff_p, guest_shmem_ctx_ptr
 
 #[unsafe(export_name = "pellucid_shmem_float_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_g(source: *const f32, pe: c_int) -> f32 {
-    weak!("shmem_float_g", 206, imp_shmem_float_g, brief_shmem_float_g, probe_shmem_float_g)
+    weak!("shmem_float_g", 206, imp_shmem_float_g, brief_shmem_float_g, kept_shmem_float_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_g(source: *const f32, pe: c_int) -> f32 {
-    strong!(206, imp_shmem_float_g, brief_shmem_float_g, probe_shmem_float_g)
+    strong!(206, imp_shmem_float_g, brief_shmem_float_g, kept_shmem_float_g)
 }
-routine!(brief brief_shmem_float_g, imp_shmem_float_g, probe_shmem_float_g, guest_shmem_float_g, 206, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_g, kept_shmem_float_g, imp_shmem_float_g, probe_shmem_float_g, guest_shmem_float_g, 206, sampled, (source: *const f32, pe: c_int) -> f32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_g(source: *const f64, pe: c_int) -> f64 {
-    weak!("shmem_double_g", 207, imp_shmem_double_g, brief_shmem_double_g, probe_shmem_double_g)
+    weak!("shmem_double_g", 207, imp_shmem_double_g, brief_shmem_double_g, kept_shmem_double_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_g(source: *const f64, pe: c_int) -> f64 {
-    strong!(207, imp_shmem_double_g, brief_shmem_double_g, probe_shmem_double_g)
+    strong!(207, imp_shmem_double_g, brief_shmem_double_g, kept_shmem_double_g)
 }
-routine!(brief brief_shmem_double_g, imp_shmem_double_g, probe_shmem_double_g, guest_shmem_double_g, 207, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_g, kept_shmem_double_g, imp_shmem_double_g, probe_shmem_double_g, guest_shmem_double_g, 207, sampled, (source: *const f64, pe: c_int) -> f64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_g(source: *const LongDouble, pe: c_int) -> LongDouble {
@@ -1717,213 +1717,213 @@ routine!(exported pellucid_through_shmem_longdouble_g, pellucid_imp_shmem_longdo
 
 #[unsafe(export_name = "pellucid_shmem_char_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_g(source: *const c_char, pe: c_int) -> c_char {
-    weak!("shmem_char_g", 209, imp_shmem_char_g, brief_shmem_char_g, probe_shmem_char_g)
+    weak!("shmem_char_g", 209, imp_shmem_char_g, brief_shmem_char_g, kept_shmem_char_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_g(source: *const c_char, pe: c_int) -> c_char {
-    strong!(209, imp_shmem_char_g, brief_shmem_char_g, probe_shmem_char_g)
+    strong!(209, imp_shmem_char_g, brief_shmem_char_g, kept_shmem_char_g)
 }
-routine!(brief brief_shmem_char_g, imp_shmem_char_g, probe_shmem_char_g, guest_shmem_char_g, 209, sampled, (source: *const c_char, pe: c_int) -> c_char, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_g, kept_shmem_char_g, imp_shmem_char_g, probe_shmem_char_g, guest_shmem_char_g, 209, sampled, (source: *const c_char, pe: c_int) -> c_char, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar {
-    weak!("shmem_schar_g", 210, imp_shmem_schar_g, brief_shmem_schar_g, probe_shmem_schar_g)
+    weak!("shmem_schar_g", 210, imp_shmem_schar_g, brief_shmem_schar_g, kept_shmem_schar_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_g(source: *const c_schar, pe: c_int) -> c_schar {
-    strong!(210, imp_shmem_schar_g, brief_shmem_schar_g, probe_shmem_schar_g)
+    strong!(210, imp_shmem_schar_g, brief_shmem_schar_g, kept_shmem_schar_g)
 }
-routine!(brief brief_shmem_schar_g, imp_shmem_schar_g, probe_shmem_schar_g, guest_shmem_schar_g, 210, sampled, (source: *const c_schar, pe: c_int) -> c_schar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_g, kept_shmem_schar_g, imp_shmem_schar_g, probe_shmem_schar_g, guest_shmem_schar_g, 210, sampled, (source: *const c_schar, pe: c_int) -> c_schar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_g(source: *const c_short, pe: c_int) -> c_short {
-    weak!("shmem_short_g", 211, imp_shmem_short_g, brief_shmem_short_g, probe_shmem_short_g)
+    weak!("shmem_short_g", 211, imp_shmem_short_g, brief_shmem_short_g, kept_shmem_short_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_g(source: *const c_short, pe: c_int) -> c_short {
-    strong!(211, imp_shmem_short_g, brief_shmem_short_g, probe_shmem_short_g)
+    strong!(211, imp_shmem_short_g, brief_shmem_short_g, kept_shmem_short_g)
 }
-routine!(brief brief_shmem_short_g, imp_shmem_short_g, probe_shmem_short_g, guest_shmem_short_g, 211, sampled, (source: *const c_short, pe: c_int) -> c_short, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_g, kept_shmem_short_g, imp_shmem_short_g, probe_shmem_short_g, guest_shmem_short_g, 211, sampled, (source: *const c_short, pe: c_int) -> c_short, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_g(source: *const c_int, pe: c_int) -> c_int {
-    weak!("shmem_int_g", 212, imp_shmem_int_g, brief_shmem_int_g, probe_shmem_int_g)
+    weak!("shmem_int_g", 212, imp_shmem_int_g, brief_shmem_int_g, kept_shmem_int_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_g(source: *const c_int, pe: c_int) -> c_int {
-    strong!(212, imp_shmem_int_g, brief_shmem_int_g, probe_shmem_int_g)
+    strong!(212, imp_shmem_int_g, brief_shmem_int_g, kept_shmem_int_g)
 }
-routine!(brief brief_shmem_int_g, imp_shmem_int_g, probe_shmem_int_g, guest_shmem_int_g, 212, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_g, kept_shmem_int_g, imp_shmem_int_g, probe_shmem_int_g, guest_shmem_int_g, 212, sampled, (source: *const c_int, pe: c_int) -> c_int, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_g(source: *const c_long, pe: c_int) -> c_long {
-    weak!("shmem_long_g", 213, imp_shmem_long_g, brief_shmem_long_g, probe_shmem_long_g)
+    weak!("shmem_long_g", 213, imp_shmem_long_g, brief_shmem_long_g, kept_shmem_long_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_g(source: *const c_long, pe: c_int) -> c_long {
-    strong!(213, imp_shmem_long_g, brief_shmem_long_g, probe_shmem_long_g)
+    strong!(213, imp_shmem_long_g, brief_shmem_long_g, kept_shmem_long_g)
 }
-routine!(brief brief_shmem_long_g, imp_shmem_long_g, probe_shmem_long_g, guest_shmem_long_g, 213, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_g, kept_shmem_long_g, imp_shmem_long_g, probe_shmem_long_g, guest_shmem_long_g, 213, sampled, (source: *const c_long, pe: c_int) -> c_long, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong {
-    weak!("shmem_longlong_g", 214, imp_shmem_longlong_g, brief_shmem_longlong_g, probe_shmem_longlong_g)
+    weak!("shmem_longlong_g", 214, imp_shmem_longlong_g, brief_shmem_longlong_g, kept_shmem_longlong_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_g(source: *const c_longlong, pe: c_int) -> c_longlong {
-    strong!(214, imp_shmem_longlong_g, brief_shmem_longlong_g, probe_shmem_longlong_g)
+    strong!(214, imp_shmem_longlong_g, brief_shmem_longlong_g, kept_shmem_longlong_g)
 }
-routine!(brief brief_shmem_longlong_g, imp_shmem_longlong_g, probe_shmem_longlong_g, guest_shmem_longlong_g, 214, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_g, kept_shmem_longlong_g, imp_shmem_longlong_g, probe_shmem_longlong_g, guest_shmem_longlong_g, 214, sampled, (source: *const c_longlong, pe: c_int) -> c_longlong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar {
-    weak!("shmem_uchar_g", 215, imp_shmem_uchar_g, brief_shmem_uchar_g, probe_shmem_uchar_g)
+    weak!("shmem_uchar_g", 215, imp_shmem_uchar_g, brief_shmem_uchar_g, kept_shmem_uchar_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_g(source: *const c_uchar, pe: c_int) -> c_uchar {
-    strong!(215, imp_shmem_uchar_g, brief_shmem_uchar_g, probe_shmem_uchar_g)
+    strong!(215, imp_shmem_uchar_g, brief_shmem_uchar_g, kept_shmem_uchar_g)
 }
-routine!(brief brief_shmem_uchar_g, imp_shmem_uchar_g, probe_shmem_uchar_g, guest_shmem_uchar_g, 215, sampled, (source: *const c_uchar, pe: c_int) -> c_uchar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_g, kept_shmem_uchar_g, imp_shmem_uchar_g, probe_shmem_uchar_g, guest_shmem_uchar_g, 215, sampled, (source: *const c_uchar, pe: c_int) -> c_uchar, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort {
-    weak!("shmem_ushort_g", 216, imp_shmem_ushort_g, brief_shmem_ushort_g, probe_shmem_ushort_g)
+    weak!("shmem_ushort_g", 216, imp_shmem_ushort_g, brief_shmem_ushort_g, kept_shmem_ushort_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_g(source: *const c_ushort, pe: c_int) -> c_ushort {
-    strong!(216, imp_shmem_ushort_g, brief_shmem_ushort_g, probe_shmem_ushort_g)
+    strong!(216, imp_shmem_ushort_g, brief_shmem_ushort_g, kept_shmem_ushort_g)
 }
-routine!(brief brief_shmem_ushort_g, imp_shmem_ushort_g, probe_shmem_ushort_g, guest_shmem_ushort_g, 216, sampled, (source: *const c_ushort, pe: c_int) -> c_ushort, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_g, kept_shmem_ushort_g, imp_shmem_ushort_g, probe_shmem_ushort_g, guest_shmem_ushort_g, 216, sampled, (source: *const c_ushort, pe: c_int) -> c_ushort, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint {
-    weak!("shmem_uint_g", 217, imp_shmem_uint_g, brief_shmem_uint_g, probe_shmem_uint_g)
+    weak!("shmem_uint_g", 217, imp_shmem_uint_g, brief_shmem_uint_g, kept_shmem_uint_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_g(source: *const c_uint, pe: c_int) -> c_uint {
-    strong!(217, imp_shmem_uint_g, brief_shmem_uint_g, probe_shmem_uint_g)
+    strong!(217, imp_shmem_uint_g, brief_shmem_uint_g, kept_shmem_uint_g)
 }
-routine!(brief brief_shmem_uint_g, imp_shmem_uint_g, probe_shmem_uint_g, guest_shmem_uint_g, 217, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_g, kept_shmem_uint_g, imp_shmem_uint_g, probe_shmem_uint_g, guest_shmem_uint_g, 217, sampled, (source: *const c_uint, pe: c_int) -> c_uint, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong {
-    weak!("shmem_ulong_g", 218, imp_shmem_ulong_g, brief_shmem_ulong_g, probe_shmem_ulong_g)
+    weak!("shmem_ulong_g", 218, imp_shmem_ulong_g, brief_shmem_ulong_g, kept_shmem_ulong_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_g(source: *const c_ulong, pe: c_int) -> c_ulong {
-    strong!(218, imp_shmem_ulong_g, brief_shmem_ulong_g, probe_shmem_ulong_g)
+    strong!(218, imp_shmem_ulong_g, brief_shmem_ulong_g, kept_shmem_ulong_g)
 }
-routine!(brief brief_shmem_ulong_g, imp_shmem_ulong_g, probe_shmem_ulong_g, guest_shmem_ulong_g, 218, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_g, kept_shmem_ulong_g, imp_shmem_ulong_g, probe_shmem_ulong_g, guest_shmem_ulong_g, 218, sampled, (source: *const c_ulong, pe: c_int) -> c_ulong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    weak!("shmem_ulonglong_g", 219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, probe_shmem_ulonglong_g)
+    weak!("shmem_ulonglong_g", 219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, kept_shmem_ulonglong_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_g(source: *const c_ulonglong, pe: c_int) -> c_ulonglong {
-    strong!(219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, probe_shmem_ulonglong_g)
+    strong!(219, imp_shmem_ulonglong_g, brief_shmem_ulonglong_g, kept_shmem_ulonglong_g)
 }
-routine!(brief brief_shmem_ulonglong_g, imp_shmem_ulonglong_g, probe_shmem_ulonglong_g, guest_shmem_ulonglong_g, 219, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_g, kept_shmem_ulonglong_g, imp_shmem_ulonglong_g, probe_shmem_ulonglong_g, guest_shmem_ulonglong_g, 219, sampled, (source: *const c_ulonglong, pe: c_int) -> c_ulonglong, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_g(source: *const i8, pe: c_int) -> i8 {
-    weak!("shmem_int8_g", 220, imp_shmem_int8_g, brief_shmem_int8_g, probe_shmem_int8_g)
+    weak!("shmem_int8_g", 220, imp_shmem_int8_g, brief_shmem_int8_g, kept_shmem_int8_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_g(source: *const i8, pe: c_int) -> i8 {
-    strong!(220, imp_shmem_int8_g, brief_shmem_int8_g, probe_shmem_int8_g)
+    strong!(220, imp_shmem_int8_g, brief_shmem_int8_g, kept_shmem_int8_g)
 }
-routine!(brief brief_shmem_int8_g, imp_shmem_int8_g, probe_shmem_int8_g, guest_shmem_int8_g, 220, sampled, (source: *const i8, pe: c_int) -> i8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_g, kept_shmem_int8_g, imp_shmem_int8_g, probe_shmem_int8_g, guest_shmem_int8_g, 220, sampled, (source: *const i8, pe: c_int) -> i8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_g(source: *const i16, pe: c_int) -> i16 {
-    weak!("shmem_int16_g", 221, imp_shmem_int16_g, brief_shmem_int16_g, probe_shmem_int16_g)
+    weak!("shmem_int16_g", 221, imp_shmem_int16_g, brief_shmem_int16_g, kept_shmem_int16_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_g(source: *const i16, pe: c_int) -> i16 {
-    strong!(221, imp_shmem_int16_g, brief_shmem_int16_g, probe_shmem_int16_g)
+    strong!(221, imp_shmem_int16_g, brief_shmem_int16_g, kept_shmem_int16_g)
 }
-routine!(brief brief_shmem_int16_g, imp_shmem_int16_g, probe_shmem_int16_g, guest_shmem_int16_g, 221, sampled, (source: *const i16, pe: c_int) -> i16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_g, kept_shmem_int16_g, imp_shmem_int16_g, probe_shmem_int16_g, guest_shmem_int16_g, 221, sampled, (source: *const i16, pe: c_int) -> i16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_g(source: *const i32, pe: c_int) -> i32 {
-    weak!("shmem_int32_g", 222, imp_shmem_int32_g, brief_shmem_int32_g, probe_shmem_int32_g)
+    weak!("shmem_int32_g", 222, imp_shmem_int32_g, brief_shmem_int32_g, kept_shmem_int32_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_g(source: *const i32, pe: c_int) -> i32 {
-    strong!(222, imp_shmem_int32_g, brief_shmem_int32_g, probe_shmem_int32_g)
+    strong!(222, imp_shmem_int32_g, brief_shmem_int32_g, kept_shmem_int32_g)
 }
-routine!(brief brief_shmem_int32_g, imp_shmem_int32_g, probe_shmem_int32_g, guest_shmem_int32_g, 222, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_g, kept_shmem_int32_g, imp_shmem_int32_g, probe_shmem_int32_g, guest_shmem_int32_g, 222, sampled, (source: *const i32, pe: c_int) -> i32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_g(source: *const i64, pe: c_int) -> i64 {
-    weak!("shmem_int64_g", 223, imp_shmem_int64_g, brief_shmem_int64_g, probe_shmem_int64_g)
+    weak!("shmem_int64_g", 223, imp_shmem_int64_g, brief_shmem_int64_g, kept_shmem_int64_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_g(source: *const i64, pe: c_int) -> i64 {
-    strong!(223, imp_shmem_int64_g, brief_shmem_int64_g, probe_shmem_int64_g)
+    strong!(223, imp_shmem_int64_g, brief_shmem_int64_g, kept_shmem_int64_g)
 }
-routine!(brief brief_shmem_int64_g, imp_shmem_int64_g, probe_shmem_int64_g, guest_shmem_int64_g, 223, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_g, kept_shmem_int64_g, imp_shmem_int64_g, probe_shmem_int64_g, guest_shmem_int64_g, 223, sampled, (source: *const i64, pe: c_int) -> i64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_g(source: *const u8, pe: c_int) -> u8 {
-    weak!("shmem_uint8_g", 224, imp_shmem_uint8_g, brief_shmem_uint8_g, probe_shmem_uint8_g)
+    weak!("shmem_uint8_g", 224, imp_shmem_uint8_g, brief_shmem_uint8_g, kept_shmem_uint8_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_g(source: *const u8, pe: c_int) -> u8 {
-    strong!(224, imp_shmem_uint8_g, brief_shmem_uint8_g, probe_shmem_uint8_g)
+    strong!(224, imp_shmem_uint8_g, brief_shmem_uint8_g, kept_shmem_uint8_g)
 }
-routine!(brief brief_shmem_uint8_g, imp_shmem_uint8_g, probe_shmem_uint8_g, guest_shmem_uint8_g, 224, sampled, (source: *const u8, pe: c_int) -> u8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_g, kept_shmem_uint8_g, imp_shmem_uint8_g, probe_shmem_uint8_g, guest_shmem_uint8_g, 224, sampled, (source: *const u8, pe: c_int) -> u8, |m| [pe, source.addr(), 1] rma::g::<u8>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_g(source: *const u16, pe: c_int) -> u16 {
-    weak!("shmem_uint16_g", 225, imp_shmem_uint16_g, brief_shmem_uint16_g, probe_shmem_uint16_g)
+    weak!("shmem_uint16_g", 225, imp_shmem_uint16_g, brief_shmem_uint16_g, kept_shmem_uint16_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_g(source: *const u16, pe: c_int) -> u16 {
-    strong!(225, imp_shmem_uint16_g, brief_shmem_uint16_g, probe_shmem_uint16_g)
+    strong!(225, imp_shmem_uint16_g, brief_shmem_uint16_g, kept_shmem_uint16_g)
 }
-routine!(brief brief_shmem_uint16_g, imp_shmem_uint16_g, probe_shmem_uint16_g, guest_shmem_uint16_g, 225, sampled, (source: *const u16, pe: c_int) -> u16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_g, kept_shmem_uint16_g, imp_shmem_uint16_g, probe_shmem_uint16_g, guest_shmem_uint16_g, 225, sampled, (source: *const u16, pe: c_int) -> u16, |m| [pe, source.addr(), 2] rma::g::<u16>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_g(source: *const u32, pe: c_int) -> u32 {
-    weak!("shmem_uint32_g", 226, imp_shmem_uint32_g, brief_shmem_uint32_g, probe_shmem_uint32_g)
+    weak!("shmem_uint32_g", 226, imp_shmem_uint32_g, brief_shmem_uint32_g, kept_shmem_uint32_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_g(source: *const u32, pe: c_int) -> u32 {
-    strong!(226, imp_shmem_uint32_g, brief_shmem_uint32_g, probe_shmem_uint32_g)
+    strong!(226, imp_shmem_uint32_g, brief_shmem_uint32_g, kept_shmem_uint32_g)
 }
-routine!(brief brief_shmem_uint32_g, imp_shmem_uint32_g, probe_shmem_uint32_g, guest_shmem_uint32_g, 226, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_g, kept_shmem_uint32_g, imp_shmem_uint32_g, probe_shmem_uint32_g, guest_shmem_uint32_g, 226, sampled, (source: *const u32, pe: c_int) -> u32, |m| [pe, source.addr(), 4] rma::g::<u32>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_g(source: *const u64, pe: c_int) -> u64 {
-    weak!("shmem_uint64_g", 227, imp_shmem_uint64_g, brief_shmem_uint64_g, probe_shmem_uint64_g)
+    weak!("shmem_uint64_g", 227, imp_shmem_uint64_g, brief_shmem_uint64_g, kept_shmem_uint64_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_g(source: *const u64, pe: c_int) -> u64 {
-    strong!(227, imp_shmem_uint64_g, brief_shmem_uint64_g, probe_shmem_uint64_g)
+    strong!(227, imp_shmem_uint64_g, brief_shmem_uint64_g, kept_shmem_uint64_g)
 }
-routine!(brief brief_shmem_uint64_g, imp_shmem_uint64_g, probe_shmem_uint64_g, guest_shmem_uint64_g, 227, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_g, kept_shmem_uint64_g, imp_shmem_uint64_g, probe_shmem_uint64_g, guest_shmem_uint64_g, 227, sampled, (source: *const u64, pe: c_int) -> u64, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_g(source: *const usize, pe: c_int) -> usize {
-    weak!("shmem_size_g", 228, imp_shmem_size_g, brief_shmem_size_g, probe_shmem_size_g)
+    weak!("shmem_size_g", 228, imp_shmem_size_g, brief_shmem_size_g, kept_shmem_size_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_g(source: *const usize, pe: c_int) -> usize {
-    strong!(228, imp_shmem_size_g, brief_shmem_size_g, probe_shmem_size_g)
+    strong!(228, imp_shmem_size_g, brief_shmem_size_g, kept_shmem_size_g)
 }
-routine!(brief brief_shmem_size_g, imp_shmem_size_g, probe_shmem_size_g, guest_shmem_size_g, 228, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_g, kept_shmem_size_g, imp_shmem_size_g, probe_shmem_size_g, guest_shmem_size_g, 228, sampled, (source: *const usize, pe: c_int) -> usize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize {
-    weak!("shmem_ptrdiff_g", 229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, probe_shmem_ptrdiff_g)
+    weak!("shmem_ptrdiff_g", 229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_g(source: *const isize, pe: c_int) -> isize {
-    strong!(229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, probe_shmem_ptrdiff_g)
+    strong!(229, imp_shmem_ptrdiff_g, brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g)
 }
-routine!(brief brief_shmem_ptrdiff_g, imp_shmem_ptrdiff_g, probe_shmem_ptrdiff_g, guest_shmem_ptrdiff_g, 229, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_g, kept_shmem_ptrdiff_g, imp_shmem_ptrdiff_g, probe_shmem_ptrdiff_g, guest_shmem_ptrdiff_g, 229, sampled, (source: *const isize, pe: c_int) -> isize, |m| [pe, source.addr(), 8] rma::g::<u64>(m, Ctx::DEFAULT, source.cast(), pe).map(word), args [0, source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_g")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_g(ctx: Ctx, source: *const f32, pe: c_int) -> f32 {
@@ -2167,243 +2167,243 @@ routine!(imp_shmem_ctx_ptrdiff_g, probe_shmem_ctx_ptrdiff_g, guest_shmem_ctx_ptr
 
 #[unsafe(export_name = "pellucid_shmem_float_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_float_iput", 254, imp_shmem_float_iput, brief_shmem_float_iput, probe_shmem_float_iput)
+    weak!("shmem_float_iput", 254, imp_shmem_float_iput, brief_shmem_float_iput, kept_shmem_float_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_iput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(254, imp_shmem_float_iput, brief_shmem_float_iput, probe_shmem_float_iput)
+    strong!(254, imp_shmem_float_iput, brief_shmem_float_iput, kept_shmem_float_iput)
 }
-routine!(brief brief_shmem_float_iput, imp_shmem_float_iput, probe_shmem_float_iput, guest_shmem_float_iput, 254, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_iput, kept_shmem_float_iput, imp_shmem_float_iput, probe_shmem_float_iput, guest_shmem_float_iput, 254, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_double_iput", 255, imp_shmem_double_iput, brief_shmem_double_iput, probe_shmem_double_iput)
+    weak!("shmem_double_iput", 255, imp_shmem_double_iput, brief_shmem_double_iput, kept_shmem_double_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_iput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(255, imp_shmem_double_iput, brief_shmem_double_iput, probe_shmem_double_iput)
+    strong!(255, imp_shmem_double_iput, brief_shmem_double_iput, kept_shmem_double_iput)
 }
-routine!(brief brief_shmem_double_iput, imp_shmem_double_iput, probe_shmem_double_iput, guest_shmem_double_iput, 255, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_iput, kept_shmem_double_iput, imp_shmem_double_iput, probe_shmem_double_iput, guest_shmem_double_iput, 255, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_iput", 256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, probe_shmem_longdouble_iput)
+    weak!("shmem_longdouble_iput", 256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, kept_shmem_longdouble_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_iput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, probe_shmem_longdouble_iput)
+    strong!(256, imp_shmem_longdouble_iput, brief_shmem_longdouble_iput, kept_shmem_longdouble_iput)
 }
-routine!(brief brief_shmem_longdouble_iput, imp_shmem_longdouble_iput, probe_shmem_longdouble_iput, guest_shmem_longdouble_iput, 256, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_iput, kept_shmem_longdouble_iput, imp_shmem_longdouble_iput, probe_shmem_longdouble_iput, guest_shmem_longdouble_iput, 256, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_char_iput", 257, imp_shmem_char_iput, brief_shmem_char_iput, probe_shmem_char_iput)
+    weak!("shmem_char_iput", 257, imp_shmem_char_iput, brief_shmem_char_iput, kept_shmem_char_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_iput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(257, imp_shmem_char_iput, brief_shmem_char_iput, probe_shmem_char_iput)
+    strong!(257, imp_shmem_char_iput, brief_shmem_char_iput, kept_shmem_char_iput)
 }
-routine!(brief brief_shmem_char_iput, imp_shmem_char_iput, probe_shmem_char_iput, guest_shmem_char_iput, 257, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_iput, kept_shmem_char_iput, imp_shmem_char_iput, probe_shmem_char_iput, guest_shmem_char_iput, 257, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_iput", 258, imp_shmem_schar_iput, brief_shmem_schar_iput, probe_shmem_schar_iput)
+    weak!("shmem_schar_iput", 258, imp_shmem_schar_iput, brief_shmem_schar_iput, kept_shmem_schar_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_iput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(258, imp_shmem_schar_iput, brief_shmem_schar_iput, probe_shmem_schar_iput)
+    strong!(258, imp_shmem_schar_iput, brief_shmem_schar_iput, kept_shmem_schar_iput)
 }
-routine!(brief brief_shmem_schar_iput, imp_shmem_schar_iput, probe_shmem_schar_iput, guest_shmem_schar_iput, 258, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_iput, kept_shmem_schar_iput, imp_shmem_schar_iput, probe_shmem_schar_iput, guest_shmem_schar_iput, 258, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_short_iput", 259, imp_shmem_short_iput, brief_shmem_short_iput, probe_shmem_short_iput)
+    weak!("shmem_short_iput", 259, imp_shmem_short_iput, brief_shmem_short_iput, kept_shmem_short_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_iput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(259, imp_shmem_short_iput, brief_shmem_short_iput, probe_shmem_short_iput)
+    strong!(259, imp_shmem_short_iput, brief_shmem_short_iput, kept_shmem_short_iput)
 }
-routine!(brief brief_shmem_short_iput, imp_shmem_short_iput, probe_shmem_short_iput, guest_shmem_short_iput, 259, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_iput, kept_shmem_short_iput, imp_shmem_short_iput, probe_shmem_short_iput, guest_shmem_short_iput, 259, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int_iput", 260, imp_shmem_int_iput, brief_shmem_int_iput, probe_shmem_int_iput)
+    weak!("shmem_int_iput", 260, imp_shmem_int_iput, brief_shmem_int_iput, kept_shmem_int_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_iput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(260, imp_shmem_int_iput, brief_shmem_int_iput, probe_shmem_int_iput)
+    strong!(260, imp_shmem_int_iput, brief_shmem_int_iput, kept_shmem_int_iput)
 }
-routine!(brief brief_shmem_int_iput, imp_shmem_int_iput, probe_shmem_int_iput, guest_shmem_int_iput, 260, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_iput, kept_shmem_int_iput, imp_shmem_int_iput, probe_shmem_int_iput, guest_shmem_int_iput, 260, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_long_iput", 261, imp_shmem_long_iput, brief_shmem_long_iput, probe_shmem_long_iput)
+    weak!("shmem_long_iput", 261, imp_shmem_long_iput, brief_shmem_long_iput, kept_shmem_long_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_iput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(261, imp_shmem_long_iput, brief_shmem_long_iput, probe_shmem_long_iput)
+    strong!(261, imp_shmem_long_iput, brief_shmem_long_iput, kept_shmem_long_iput)
 }
-routine!(brief brief_shmem_long_iput, imp_shmem_long_iput, probe_shmem_long_iput, guest_shmem_long_iput, 261, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_iput, kept_shmem_long_iput, imp_shmem_long_iput, probe_shmem_long_iput, guest_shmem_long_iput, 261, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_iput", 262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, probe_shmem_longlong_iput)
+    weak!("shmem_longlong_iput", 262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, kept_shmem_longlong_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_iput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, probe_shmem_longlong_iput)
+    strong!(262, imp_shmem_longlong_iput, brief_shmem_longlong_iput, kept_shmem_longlong_iput)
 }
-routine!(brief brief_shmem_longlong_iput, imp_shmem_longlong_iput, probe_shmem_longlong_iput, guest_shmem_longlong_iput, 262, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_iput, kept_shmem_longlong_iput, imp_shmem_longlong_iput, probe_shmem_longlong_iput, guest_shmem_longlong_iput, 262, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_iput", 263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, probe_shmem_uchar_iput)
+    weak!("shmem_uchar_iput", 263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, kept_shmem_uchar_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_iput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, probe_shmem_uchar_iput)
+    strong!(263, imp_shmem_uchar_iput, brief_shmem_uchar_iput, kept_shmem_uchar_iput)
 }
-routine!(brief brief_shmem_uchar_iput, imp_shmem_uchar_iput, probe_shmem_uchar_iput, guest_shmem_uchar_iput, 263, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_iput, kept_shmem_uchar_iput, imp_shmem_uchar_iput, probe_shmem_uchar_iput, guest_shmem_uchar_iput, 263, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_iput", 264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, probe_shmem_ushort_iput)
+    weak!("shmem_ushort_iput", 264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, kept_shmem_ushort_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_iput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, probe_shmem_ushort_iput)
+    strong!(264, imp_shmem_ushort_iput, brief_shmem_ushort_iput, kept_shmem_ushort_iput)
 }
-routine!(brief brief_shmem_ushort_iput, imp_shmem_ushort_iput, probe_shmem_ushort_iput, guest_shmem_ushort_iput, 264, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_iput, kept_shmem_ushort_iput, imp_shmem_ushort_iput, probe_shmem_ushort_iput, guest_shmem_ushort_iput, 264, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_iput", 265, imp_shmem_uint_iput, brief_shmem_uint_iput, probe_shmem_uint_iput)
+    weak!("shmem_uint_iput", 265, imp_shmem_uint_iput, brief_shmem_uint_iput, kept_shmem_uint_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_iput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(265, imp_shmem_uint_iput, brief_shmem_uint_iput, probe_shmem_uint_iput)
+    strong!(265, imp_shmem_uint_iput, brief_shmem_uint_iput, kept_shmem_uint_iput)
 }
-routine!(brief brief_shmem_uint_iput, imp_shmem_uint_iput, probe_shmem_uint_iput, guest_shmem_uint_iput, 265, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_iput, kept_shmem_uint_iput, imp_shmem_uint_iput, probe_shmem_uint_iput, guest_shmem_uint_iput, 265, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_iput", 266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, probe_shmem_ulong_iput)
+    weak!("shmem_ulong_iput", 266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, kept_shmem_ulong_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_iput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, probe_shmem_ulong_iput)
+    strong!(266, imp_shmem_ulong_iput, brief_shmem_ulong_iput, kept_shmem_ulong_iput)
 }
-routine!(brief brief_shmem_ulong_iput, imp_shmem_ulong_iput, probe_shmem_ulong_iput, guest_shmem_ulong_iput, 266, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_iput, kept_shmem_ulong_iput, imp_shmem_ulong_iput, probe_shmem_ulong_iput, guest_shmem_ulong_iput, 266, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_iput", 267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, probe_shmem_ulonglong_iput)
+    weak!("shmem_ulonglong_iput", 267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_iput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, probe_shmem_ulonglong_iput)
+    strong!(267, imp_shmem_ulonglong_iput, brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput)
 }
-routine!(brief brief_shmem_ulonglong_iput, imp_shmem_ulonglong_iput, probe_shmem_ulonglong_iput, guest_shmem_ulonglong_iput, 267, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_iput, kept_shmem_ulonglong_iput, imp_shmem_ulonglong_iput, probe_shmem_ulonglong_iput, guest_shmem_ulonglong_iput, 267, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_iput", 268, imp_shmem_int8_iput, brief_shmem_int8_iput, probe_shmem_int8_iput)
+    weak!("shmem_int8_iput", 268, imp_shmem_int8_iput, brief_shmem_int8_iput, kept_shmem_int8_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_iput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(268, imp_shmem_int8_iput, brief_shmem_int8_iput, probe_shmem_int8_iput)
+    strong!(268, imp_shmem_int8_iput, brief_shmem_int8_iput, kept_shmem_int8_iput)
 }
-routine!(brief brief_shmem_int8_iput, imp_shmem_int8_iput, probe_shmem_int8_iput, guest_shmem_int8_iput, 268, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_iput, kept_shmem_int8_iput, imp_shmem_int8_iput, probe_shmem_int8_iput, guest_shmem_int8_iput, 268, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_iput", 269, imp_shmem_int16_iput, brief_shmem_int16_iput, probe_shmem_int16_iput)
+    weak!("shmem_int16_iput", 269, imp_shmem_int16_iput, brief_shmem_int16_iput, kept_shmem_int16_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_iput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(269, imp_shmem_int16_iput, brief_shmem_int16_iput, probe_shmem_int16_iput)
+    strong!(269, imp_shmem_int16_iput, brief_shmem_int16_iput, kept_shmem_int16_iput)
 }
-routine!(brief brief_shmem_int16_iput, imp_shmem_int16_iput, probe_shmem_int16_iput, guest_shmem_int16_iput, 269, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_iput, kept_shmem_int16_iput, imp_shmem_int16_iput, probe_shmem_int16_iput, guest_shmem_int16_iput, 269, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_iput", 270, imp_shmem_int32_iput, brief_shmem_int32_iput, probe_shmem_int32_iput)
+    weak!("shmem_int32_iput", 270, imp_shmem_int32_iput, brief_shmem_int32_iput, kept_shmem_int32_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_iput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(270, imp_shmem_int32_iput, brief_shmem_int32_iput, probe_shmem_int32_iput)
+    strong!(270, imp_shmem_int32_iput, brief_shmem_int32_iput, kept_shmem_int32_iput)
 }
-routine!(brief brief_shmem_int32_iput, imp_shmem_int32_iput, probe_shmem_int32_iput, guest_shmem_int32_iput, 270, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_iput, kept_shmem_int32_iput, imp_shmem_int32_iput, probe_shmem_int32_iput, guest_shmem_int32_iput, 270, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_iput", 271, imp_shmem_int64_iput, brief_shmem_int64_iput, probe_shmem_int64_iput)
+    weak!("shmem_int64_iput", 271, imp_shmem_int64_iput, brief_shmem_int64_iput, kept_shmem_int64_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_iput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(271, imp_shmem_int64_iput, brief_shmem_int64_iput, probe_shmem_int64_iput)
+    strong!(271, imp_shmem_int64_iput, brief_shmem_int64_iput, kept_shmem_int64_iput)
 }
-routine!(brief brief_shmem_int64_iput, imp_shmem_int64_iput, probe_shmem_int64_iput, guest_shmem_int64_iput, 271, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_iput, kept_shmem_int64_iput, imp_shmem_int64_iput, probe_shmem_int64_iput, guest_shmem_int64_iput, 271, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_iput", 272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, probe_shmem_uint8_iput)
+    weak!("shmem_uint8_iput", 272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, kept_shmem_uint8_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_iput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, probe_shmem_uint8_iput)
+    strong!(272, imp_shmem_uint8_iput, brief_shmem_uint8_iput, kept_shmem_uint8_iput)
 }
-routine!(brief brief_shmem_uint8_iput, imp_shmem_uint8_iput, probe_shmem_uint8_iput, guest_shmem_uint8_iput, 272, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_iput, kept_shmem_uint8_iput, imp_shmem_uint8_iput, probe_shmem_uint8_iput, guest_shmem_uint8_iput, 272, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_iput", 273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, probe_shmem_uint16_iput)
+    weak!("shmem_uint16_iput", 273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, kept_shmem_uint16_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_iput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, probe_shmem_uint16_iput)
+    strong!(273, imp_shmem_uint16_iput, brief_shmem_uint16_iput, kept_shmem_uint16_iput)
 }
-routine!(brief brief_shmem_uint16_iput, imp_shmem_uint16_iput, probe_shmem_uint16_iput, guest_shmem_uint16_iput, 273, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_iput, kept_shmem_uint16_iput, imp_shmem_uint16_iput, probe_shmem_uint16_iput, guest_shmem_uint16_iput, 273, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_iput", 274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, probe_shmem_uint32_iput)
+    weak!("shmem_uint32_iput", 274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, kept_shmem_uint32_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_iput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, probe_shmem_uint32_iput)
+    strong!(274, imp_shmem_uint32_iput, brief_shmem_uint32_iput, kept_shmem_uint32_iput)
 }
-routine!(brief brief_shmem_uint32_iput, imp_shmem_uint32_iput, probe_shmem_uint32_iput, guest_shmem_uint32_iput, 274, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_iput, kept_shmem_uint32_iput, imp_shmem_uint32_iput, probe_shmem_uint32_iput, guest_shmem_uint32_iput, 274, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_iput", 275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, probe_shmem_uint64_iput)
+    weak!("shmem_uint64_iput", 275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, kept_shmem_uint64_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_iput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, probe_shmem_uint64_iput)
+    strong!(275, imp_shmem_uint64_iput, brief_shmem_uint64_iput, kept_shmem_uint64_iput)
 }
-routine!(brief brief_shmem_uint64_iput, imp_shmem_uint64_iput, probe_shmem_uint64_iput, guest_shmem_uint64_iput, 275, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_iput, kept_shmem_uint64_iput, imp_shmem_uint64_iput, probe_shmem_uint64_iput, guest_shmem_uint64_iput, 275, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_iput", 276, imp_shmem_size_iput, brief_shmem_size_iput, probe_shmem_size_iput)
+    weak!("shmem_size_iput", 276, imp_shmem_size_iput, brief_shmem_size_iput, kept_shmem_size_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_iput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(276, imp_shmem_size_iput, brief_shmem_size_iput, probe_shmem_size_iput)
+    strong!(276, imp_shmem_size_iput, brief_shmem_size_iput, kept_shmem_size_iput)
 }
-routine!(brief brief_shmem_size_iput, imp_shmem_size_iput, probe_shmem_size_iput, guest_shmem_size_iput, 276, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_iput, kept_shmem_size_iput, imp_shmem_size_iput, probe_shmem_size_iput, guest_shmem_size_iput, 276, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_iput", 277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, probe_shmem_ptrdiff_iput)
+    weak!("shmem_ptrdiff_iput", 277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_iput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, probe_shmem_ptrdiff_iput)
+    strong!(277, imp_shmem_ptrdiff_iput, brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput)
 }
-routine!(brief brief_shmem_ptrdiff_iput, imp_shmem_ptrdiff_iput, probe_shmem_ptrdiff_iput, guest_shmem_ptrdiff_iput, 277, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_iput, kept_shmem_ptrdiff_iput, imp_shmem_ptrdiff_iput, probe_shmem_ptrdiff_iput, guest_shmem_ptrdiff_iput, 277, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_iput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_iput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2647,53 +2647,53 @@ routine!(imp_shmem_ctx_ptrdiff_iput, probe_shmem_ctx_ptrdiff_iput, guest_shmem_c
 
 #[unsafe(export_name = "pellucid_shmem_iput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput8", 302, imp_shmem_iput8, brief_shmem_iput8, probe_shmem_iput8)
+    weak!("shmem_iput8", 302, imp_shmem_iput8, brief_shmem_iput8, kept_shmem_iput8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(302, imp_shmem_iput8, brief_shmem_iput8, probe_shmem_iput8)
+    strong!(302, imp_shmem_iput8, brief_shmem_iput8, kept_shmem_iput8)
 }
-routine!(brief brief_shmem_iput8, imp_shmem_iput8, probe_shmem_iput8, guest_shmem_iput8, 302, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iput8, kept_shmem_iput8, imp_shmem_iput8, probe_shmem_iput8, guest_shmem_iput8, 302, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] strided::iput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput16", 303, imp_shmem_iput16, brief_shmem_iput16, probe_shmem_iput16)
+    weak!("shmem_iput16", 303, imp_shmem_iput16, brief_shmem_iput16, kept_shmem_iput16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(303, imp_shmem_iput16, brief_shmem_iput16, probe_shmem_iput16)
+    strong!(303, imp_shmem_iput16, brief_shmem_iput16, kept_shmem_iput16)
 }
-routine!(brief brief_shmem_iput16, imp_shmem_iput16, probe_shmem_iput16, guest_shmem_iput16, 303, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iput16, kept_shmem_iput16, imp_shmem_iput16, probe_shmem_iput16, guest_shmem_iput16, 303, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] strided::iput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput32", 304, imp_shmem_iput32, brief_shmem_iput32, probe_shmem_iput32)
+    weak!("shmem_iput32", 304, imp_shmem_iput32, brief_shmem_iput32, kept_shmem_iput32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(304, imp_shmem_iput32, brief_shmem_iput32, probe_shmem_iput32)
+    strong!(304, imp_shmem_iput32, brief_shmem_iput32, kept_shmem_iput32)
 }
-routine!(brief brief_shmem_iput32, imp_shmem_iput32, probe_shmem_iput32, guest_shmem_iput32, 304, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iput32, kept_shmem_iput32, imp_shmem_iput32, probe_shmem_iput32, guest_shmem_iput32, 304, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] strided::iput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput64", 305, imp_shmem_iput64, brief_shmem_iput64, probe_shmem_iput64)
+    weak!("shmem_iput64", 305, imp_shmem_iput64, brief_shmem_iput64, kept_shmem_iput64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(305, imp_shmem_iput64, brief_shmem_iput64, probe_shmem_iput64)
+    strong!(305, imp_shmem_iput64, brief_shmem_iput64, kept_shmem_iput64)
 }
-routine!(brief brief_shmem_iput64, imp_shmem_iput64, probe_shmem_iput64, guest_shmem_iput64, 305, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iput64, kept_shmem_iput64, imp_shmem_iput64, probe_shmem_iput64, guest_shmem_iput64, 305, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] strided::iput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iput128", 306, imp_shmem_iput128, brief_shmem_iput128, probe_shmem_iput128)
+    weak!("shmem_iput128", 306, imp_shmem_iput128, brief_shmem_iput128, kept_shmem_iput128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(306, imp_shmem_iput128, brief_shmem_iput128, probe_shmem_iput128)
+    strong!(306, imp_shmem_iput128, brief_shmem_iput128, kept_shmem_iput128)
 }
-routine!(brief brief_shmem_iput128, imp_shmem_iput128, probe_shmem_iput128, guest_shmem_iput128, 306, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iput128, kept_shmem_iput128, imp_shmem_iput128, probe_shmem_iput128, guest_shmem_iput128, 306, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] strided::iput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -2747,243 +2747,243 @@ routine!(imp_shmem_ctx_iput128, probe_shmem_ctx_iput128, guest_shmem_ctx_iput128
 
 #[unsafe(export_name = "pellucid_shmem_float_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_float_iget", 312, imp_shmem_float_iget, brief_shmem_float_iget, probe_shmem_float_iget)
+    weak!("shmem_float_iget", 312, imp_shmem_float_iget, brief_shmem_float_iget, kept_shmem_float_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_iget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(312, imp_shmem_float_iget, brief_shmem_float_iget, probe_shmem_float_iget)
+    strong!(312, imp_shmem_float_iget, brief_shmem_float_iget, kept_shmem_float_iget)
 }
-routine!(brief brief_shmem_float_iget, imp_shmem_float_iget, probe_shmem_float_iget, guest_shmem_float_iget, 312, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_iget, kept_shmem_float_iget, imp_shmem_float_iget, probe_shmem_float_iget, guest_shmem_float_iget, 312, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_double_iget", 313, imp_shmem_double_iget, brief_shmem_double_iget, probe_shmem_double_iget)
+    weak!("shmem_double_iget", 313, imp_shmem_double_iget, brief_shmem_double_iget, kept_shmem_double_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_iget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(313, imp_shmem_double_iget, brief_shmem_double_iget, probe_shmem_double_iget)
+    strong!(313, imp_shmem_double_iget, brief_shmem_double_iget, kept_shmem_double_iget)
 }
-routine!(brief brief_shmem_double_iget, imp_shmem_double_iget, probe_shmem_double_iget, guest_shmem_double_iget, 313, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_iget, kept_shmem_double_iget, imp_shmem_double_iget, probe_shmem_double_iget, guest_shmem_double_iget, 313, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_iget", 314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, probe_shmem_longdouble_iget)
+    weak!("shmem_longdouble_iget", 314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, kept_shmem_longdouble_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_iget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, probe_shmem_longdouble_iget)
+    strong!(314, imp_shmem_longdouble_iget, brief_shmem_longdouble_iget, kept_shmem_longdouble_iget)
 }
-routine!(brief brief_shmem_longdouble_iget, imp_shmem_longdouble_iget, probe_shmem_longdouble_iget, guest_shmem_longdouble_iget, 314, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_iget, kept_shmem_longdouble_iget, imp_shmem_longdouble_iget, probe_shmem_longdouble_iget, guest_shmem_longdouble_iget, 314, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_char_iget", 315, imp_shmem_char_iget, brief_shmem_char_iget, probe_shmem_char_iget)
+    weak!("shmem_char_iget", 315, imp_shmem_char_iget, brief_shmem_char_iget, kept_shmem_char_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_iget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(315, imp_shmem_char_iget, brief_shmem_char_iget, probe_shmem_char_iget)
+    strong!(315, imp_shmem_char_iget, brief_shmem_char_iget, kept_shmem_char_iget)
 }
-routine!(brief brief_shmem_char_iget, imp_shmem_char_iget, probe_shmem_char_iget, guest_shmem_char_iget, 315, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_iget, kept_shmem_char_iget, imp_shmem_char_iget, probe_shmem_char_iget, guest_shmem_char_iget, 315, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_iget", 316, imp_shmem_schar_iget, brief_shmem_schar_iget, probe_shmem_schar_iget)
+    weak!("shmem_schar_iget", 316, imp_shmem_schar_iget, brief_shmem_schar_iget, kept_shmem_schar_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_iget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(316, imp_shmem_schar_iget, brief_shmem_schar_iget, probe_shmem_schar_iget)
+    strong!(316, imp_shmem_schar_iget, brief_shmem_schar_iget, kept_shmem_schar_iget)
 }
-routine!(brief brief_shmem_schar_iget, imp_shmem_schar_iget, probe_shmem_schar_iget, guest_shmem_schar_iget, 316, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_iget, kept_shmem_schar_iget, imp_shmem_schar_iget, probe_shmem_schar_iget, guest_shmem_schar_iget, 316, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_short_iget", 317, imp_shmem_short_iget, brief_shmem_short_iget, probe_shmem_short_iget)
+    weak!("shmem_short_iget", 317, imp_shmem_short_iget, brief_shmem_short_iget, kept_shmem_short_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_iget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(317, imp_shmem_short_iget, brief_shmem_short_iget, probe_shmem_short_iget)
+    strong!(317, imp_shmem_short_iget, brief_shmem_short_iget, kept_shmem_short_iget)
 }
-routine!(brief brief_shmem_short_iget, imp_shmem_short_iget, probe_shmem_short_iget, guest_shmem_short_iget, 317, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_iget, kept_shmem_short_iget, imp_shmem_short_iget, probe_shmem_short_iget, guest_shmem_short_iget, 317, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int_iget", 318, imp_shmem_int_iget, brief_shmem_int_iget, probe_shmem_int_iget)
+    weak!("shmem_int_iget", 318, imp_shmem_int_iget, brief_shmem_int_iget, kept_shmem_int_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_iget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(318, imp_shmem_int_iget, brief_shmem_int_iget, probe_shmem_int_iget)
+    strong!(318, imp_shmem_int_iget, brief_shmem_int_iget, kept_shmem_int_iget)
 }
-routine!(brief brief_shmem_int_iget, imp_shmem_int_iget, probe_shmem_int_iget, guest_shmem_int_iget, 318, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_iget, kept_shmem_int_iget, imp_shmem_int_iget, probe_shmem_int_iget, guest_shmem_int_iget, 318, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_long_iget", 319, imp_shmem_long_iget, brief_shmem_long_iget, probe_shmem_long_iget)
+    weak!("shmem_long_iget", 319, imp_shmem_long_iget, brief_shmem_long_iget, kept_shmem_long_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_iget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(319, imp_shmem_long_iget, brief_shmem_long_iget, probe_shmem_long_iget)
+    strong!(319, imp_shmem_long_iget, brief_shmem_long_iget, kept_shmem_long_iget)
 }
-routine!(brief brief_shmem_long_iget, imp_shmem_long_iget, probe_shmem_long_iget, guest_shmem_long_iget, 319, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_iget, kept_shmem_long_iget, imp_shmem_long_iget, probe_shmem_long_iget, guest_shmem_long_iget, 319, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_iget", 320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, probe_shmem_longlong_iget)
+    weak!("shmem_longlong_iget", 320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, kept_shmem_longlong_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_iget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, probe_shmem_longlong_iget)
+    strong!(320, imp_shmem_longlong_iget, brief_shmem_longlong_iget, kept_shmem_longlong_iget)
 }
-routine!(brief brief_shmem_longlong_iget, imp_shmem_longlong_iget, probe_shmem_longlong_iget, guest_shmem_longlong_iget, 320, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_iget, kept_shmem_longlong_iget, imp_shmem_longlong_iget, probe_shmem_longlong_iget, guest_shmem_longlong_iget, 320, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_iget", 321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, probe_shmem_uchar_iget)
+    weak!("shmem_uchar_iget", 321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, kept_shmem_uchar_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_iget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, probe_shmem_uchar_iget)
+    strong!(321, imp_shmem_uchar_iget, brief_shmem_uchar_iget, kept_shmem_uchar_iget)
 }
-routine!(brief brief_shmem_uchar_iget, imp_shmem_uchar_iget, probe_shmem_uchar_iget, guest_shmem_uchar_iget, 321, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_iget, kept_shmem_uchar_iget, imp_shmem_uchar_iget, probe_shmem_uchar_iget, guest_shmem_uchar_iget, 321, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_iget", 322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, probe_shmem_ushort_iget)
+    weak!("shmem_ushort_iget", 322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, kept_shmem_ushort_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_iget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, probe_shmem_ushort_iget)
+    strong!(322, imp_shmem_ushort_iget, brief_shmem_ushort_iget, kept_shmem_ushort_iget)
 }
-routine!(brief brief_shmem_ushort_iget, imp_shmem_ushort_iget, probe_shmem_ushort_iget, guest_shmem_ushort_iget, 322, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_iget, kept_shmem_ushort_iget, imp_shmem_ushort_iget, probe_shmem_ushort_iget, guest_shmem_ushort_iget, 322, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_iget", 323, imp_shmem_uint_iget, brief_shmem_uint_iget, probe_shmem_uint_iget)
+    weak!("shmem_uint_iget", 323, imp_shmem_uint_iget, brief_shmem_uint_iget, kept_shmem_uint_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_iget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(323, imp_shmem_uint_iget, brief_shmem_uint_iget, probe_shmem_uint_iget)
+    strong!(323, imp_shmem_uint_iget, brief_shmem_uint_iget, kept_shmem_uint_iget)
 }
-routine!(brief brief_shmem_uint_iget, imp_shmem_uint_iget, probe_shmem_uint_iget, guest_shmem_uint_iget, 323, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_iget, kept_shmem_uint_iget, imp_shmem_uint_iget, probe_shmem_uint_iget, guest_shmem_uint_iget, 323, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_iget", 324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, probe_shmem_ulong_iget)
+    weak!("shmem_ulong_iget", 324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, kept_shmem_ulong_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_iget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, probe_shmem_ulong_iget)
+    strong!(324, imp_shmem_ulong_iget, brief_shmem_ulong_iget, kept_shmem_ulong_iget)
 }
-routine!(brief brief_shmem_ulong_iget, imp_shmem_ulong_iget, probe_shmem_ulong_iget, guest_shmem_ulong_iget, 324, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_iget, kept_shmem_ulong_iget, imp_shmem_ulong_iget, probe_shmem_ulong_iget, guest_shmem_ulong_iget, 324, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_iget", 325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, probe_shmem_ulonglong_iget)
+    weak!("shmem_ulonglong_iget", 325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_iget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, probe_shmem_ulonglong_iget)
+    strong!(325, imp_shmem_ulonglong_iget, brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget)
 }
-routine!(brief brief_shmem_ulonglong_iget, imp_shmem_ulonglong_iget, probe_shmem_ulonglong_iget, guest_shmem_ulonglong_iget, 325, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_iget, kept_shmem_ulonglong_iget, imp_shmem_ulonglong_iget, probe_shmem_ulonglong_iget, guest_shmem_ulonglong_iget, 325, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_iget", 326, imp_shmem_int8_iget, brief_shmem_int8_iget, probe_shmem_int8_iget)
+    weak!("shmem_int8_iget", 326, imp_shmem_int8_iget, brief_shmem_int8_iget, kept_shmem_int8_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_iget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(326, imp_shmem_int8_iget, brief_shmem_int8_iget, probe_shmem_int8_iget)
+    strong!(326, imp_shmem_int8_iget, brief_shmem_int8_iget, kept_shmem_int8_iget)
 }
-routine!(brief brief_shmem_int8_iget, imp_shmem_int8_iget, probe_shmem_int8_iget, guest_shmem_int8_iget, 326, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_iget, kept_shmem_int8_iget, imp_shmem_int8_iget, probe_shmem_int8_iget, guest_shmem_int8_iget, 326, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_iget", 327, imp_shmem_int16_iget, brief_shmem_int16_iget, probe_shmem_int16_iget)
+    weak!("shmem_int16_iget", 327, imp_shmem_int16_iget, brief_shmem_int16_iget, kept_shmem_int16_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_iget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(327, imp_shmem_int16_iget, brief_shmem_int16_iget, probe_shmem_int16_iget)
+    strong!(327, imp_shmem_int16_iget, brief_shmem_int16_iget, kept_shmem_int16_iget)
 }
-routine!(brief brief_shmem_int16_iget, imp_shmem_int16_iget, probe_shmem_int16_iget, guest_shmem_int16_iget, 327, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_iget, kept_shmem_int16_iget, imp_shmem_int16_iget, probe_shmem_int16_iget, guest_shmem_int16_iget, 327, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_iget", 328, imp_shmem_int32_iget, brief_shmem_int32_iget, probe_shmem_int32_iget)
+    weak!("shmem_int32_iget", 328, imp_shmem_int32_iget, brief_shmem_int32_iget, kept_shmem_int32_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_iget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(328, imp_shmem_int32_iget, brief_shmem_int32_iget, probe_shmem_int32_iget)
+    strong!(328, imp_shmem_int32_iget, brief_shmem_int32_iget, kept_shmem_int32_iget)
 }
-routine!(brief brief_shmem_int32_iget, imp_shmem_int32_iget, probe_shmem_int32_iget, guest_shmem_int32_iget, 328, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_iget, kept_shmem_int32_iget, imp_shmem_int32_iget, probe_shmem_int32_iget, guest_shmem_int32_iget, 328, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_iget", 329, imp_shmem_int64_iget, brief_shmem_int64_iget, probe_shmem_int64_iget)
+    weak!("shmem_int64_iget", 329, imp_shmem_int64_iget, brief_shmem_int64_iget, kept_shmem_int64_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_iget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(329, imp_shmem_int64_iget, brief_shmem_int64_iget, probe_shmem_int64_iget)
+    strong!(329, imp_shmem_int64_iget, brief_shmem_int64_iget, kept_shmem_int64_iget)
 }
-routine!(brief brief_shmem_int64_iget, imp_shmem_int64_iget, probe_shmem_int64_iget, guest_shmem_int64_iget, 329, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_iget, kept_shmem_int64_iget, imp_shmem_int64_iget, probe_shmem_int64_iget, guest_shmem_int64_iget, 329, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_iget", 330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, probe_shmem_uint8_iget)
+    weak!("shmem_uint8_iget", 330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, kept_shmem_uint8_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_iget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, probe_shmem_uint8_iget)
+    strong!(330, imp_shmem_uint8_iget, brief_shmem_uint8_iget, kept_shmem_uint8_iget)
 }
-routine!(brief brief_shmem_uint8_iget, imp_shmem_uint8_iget, probe_shmem_uint8_iget, guest_shmem_uint8_iget, 330, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_iget, kept_shmem_uint8_iget, imp_shmem_uint8_iget, probe_shmem_uint8_iget, guest_shmem_uint8_iget, 330, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_iget", 331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, probe_shmem_uint16_iget)
+    weak!("shmem_uint16_iget", 331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, kept_shmem_uint16_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_iget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, probe_shmem_uint16_iget)
+    strong!(331, imp_shmem_uint16_iget, brief_shmem_uint16_iget, kept_shmem_uint16_iget)
 }
-routine!(brief brief_shmem_uint16_iget, imp_shmem_uint16_iget, probe_shmem_uint16_iget, guest_shmem_uint16_iget, 331, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_iget, kept_shmem_uint16_iget, imp_shmem_uint16_iget, probe_shmem_uint16_iget, guest_shmem_uint16_iget, 331, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_iget", 332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, probe_shmem_uint32_iget)
+    weak!("shmem_uint32_iget", 332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, kept_shmem_uint32_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_iget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, probe_shmem_uint32_iget)
+    strong!(332, imp_shmem_uint32_iget, brief_shmem_uint32_iget, kept_shmem_uint32_iget)
 }
-routine!(brief brief_shmem_uint32_iget, imp_shmem_uint32_iget, probe_shmem_uint32_iget, guest_shmem_uint32_iget, 332, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_iget, kept_shmem_uint32_iget, imp_shmem_uint32_iget, probe_shmem_uint32_iget, guest_shmem_uint32_iget, 332, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_iget", 333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, probe_shmem_uint64_iget)
+    weak!("shmem_uint64_iget", 333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, kept_shmem_uint64_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_iget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, probe_shmem_uint64_iget)
+    strong!(333, imp_shmem_uint64_iget, brief_shmem_uint64_iget, kept_shmem_uint64_iget)
 }
-routine!(brief brief_shmem_uint64_iget, imp_shmem_uint64_iget, probe_shmem_uint64_iget, guest_shmem_uint64_iget, 333, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_iget, kept_shmem_uint64_iget, imp_shmem_uint64_iget, probe_shmem_uint64_iget, guest_shmem_uint64_iget, 333, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_iget", 334, imp_shmem_size_iget, brief_shmem_size_iget, probe_shmem_size_iget)
+    weak!("shmem_size_iget", 334, imp_shmem_size_iget, brief_shmem_size_iget, kept_shmem_size_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_iget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(334, imp_shmem_size_iget, brief_shmem_size_iget, probe_shmem_size_iget)
+    strong!(334, imp_shmem_size_iget, brief_shmem_size_iget, kept_shmem_size_iget)
 }
-routine!(brief brief_shmem_size_iget, imp_shmem_size_iget, probe_shmem_size_iget, guest_shmem_size_iget, 334, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_iget, kept_shmem_size_iget, imp_shmem_size_iget, probe_shmem_size_iget, guest_shmem_size_iget, 334, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_iget", 335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, probe_shmem_ptrdiff_iget)
+    weak!("shmem_ptrdiff_iget", 335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_iget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, probe_shmem_ptrdiff_iget)
+    strong!(335, imp_shmem_ptrdiff_iget, brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget)
 }
-routine!(brief brief_shmem_ptrdiff_iget, imp_shmem_ptrdiff_iget, probe_shmem_ptrdiff_iget, guest_shmem_ptrdiff_iget, 335, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_iget, kept_shmem_ptrdiff_iget, imp_shmem_ptrdiff_iget, probe_shmem_ptrdiff_iget, guest_shmem_ptrdiff_iget, 335, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_iget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_iget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3227,53 +3227,53 @@ routine!(imp_shmem_ctx_ptrdiff_iget, probe_shmem_ctx_ptrdiff_iget, guest_shmem_c
 
 #[unsafe(export_name = "pellucid_shmem_iget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget8", 360, imp_shmem_iget8, brief_shmem_iget8, probe_shmem_iget8)
+    weak!("shmem_iget8", 360, imp_shmem_iget8, brief_shmem_iget8, kept_shmem_iget8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(360, imp_shmem_iget8, brief_shmem_iget8, probe_shmem_iget8)
+    strong!(360, imp_shmem_iget8, brief_shmem_iget8, kept_shmem_iget8)
 }
-routine!(brief brief_shmem_iget8, imp_shmem_iget8, probe_shmem_iget8, guest_shmem_iget8, 360, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iget8, kept_shmem_iget8, imp_shmem_iget8, probe_shmem_iget8, guest_shmem_iget8, 360, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] strided::iget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget16", 361, imp_shmem_iget16, brief_shmem_iget16, probe_shmem_iget16)
+    weak!("shmem_iget16", 361, imp_shmem_iget16, brief_shmem_iget16, kept_shmem_iget16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(361, imp_shmem_iget16, brief_shmem_iget16, probe_shmem_iget16)
+    strong!(361, imp_shmem_iget16, brief_shmem_iget16, kept_shmem_iget16)
 }
-routine!(brief brief_shmem_iget16, imp_shmem_iget16, probe_shmem_iget16, guest_shmem_iget16, 361, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iget16, kept_shmem_iget16, imp_shmem_iget16, probe_shmem_iget16, guest_shmem_iget16, 361, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] strided::iget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget32", 362, imp_shmem_iget32, brief_shmem_iget32, probe_shmem_iget32)
+    weak!("shmem_iget32", 362, imp_shmem_iget32, brief_shmem_iget32, kept_shmem_iget32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(362, imp_shmem_iget32, brief_shmem_iget32, probe_shmem_iget32)
+    strong!(362, imp_shmem_iget32, brief_shmem_iget32, kept_shmem_iget32)
 }
-routine!(brief brief_shmem_iget32, imp_shmem_iget32, probe_shmem_iget32, guest_shmem_iget32, 362, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iget32, kept_shmem_iget32, imp_shmem_iget32, probe_shmem_iget32, guest_shmem_iget32, 362, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] strided::iget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget64", 363, imp_shmem_iget64, brief_shmem_iget64, probe_shmem_iget64)
+    weak!("shmem_iget64", 363, imp_shmem_iget64, brief_shmem_iget64, kept_shmem_iget64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(363, imp_shmem_iget64, brief_shmem_iget64, probe_shmem_iget64)
+    strong!(363, imp_shmem_iget64, brief_shmem_iget64, kept_shmem_iget64)
 }
-routine!(brief brief_shmem_iget64, imp_shmem_iget64, probe_shmem_iget64, guest_shmem_iget64, 363, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iget64, kept_shmem_iget64, imp_shmem_iget64, probe_shmem_iget64, guest_shmem_iget64, 363, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] strided::iget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_iget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    weak!("shmem_iget128", 364, imp_shmem_iget128, brief_shmem_iget128, probe_shmem_iget128)
+    weak!("shmem_iget128", 364, imp_shmem_iget128, brief_shmem_iget128, kept_shmem_iget128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_iget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
-    strong!(364, imp_shmem_iget128, brief_shmem_iget128, probe_shmem_iget128)
+    strong!(364, imp_shmem_iget128, brief_shmem_iget128, kept_shmem_iget128)
 }
-routine!(brief brief_shmem_iget128, imp_shmem_iget128, probe_shmem_iget128, guest_shmem_iget128, 364, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_iget128, kept_shmem_iget128, imp_shmem_iget128, probe_shmem_iget128, guest_shmem_iget128, 364, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] strided::iget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, nelems, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_iget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_iget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, nelems: usize, pe: c_int) {
@@ -3327,243 +3327,243 @@ routine!(imp_shmem_ctx_iget128, probe_shmem_ctx_iget128, guest_shmem_ctx_iget128
 
 #[unsafe(export_name = "pellucid_shmem_float_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_float_ibput", 370, imp_shmem_float_ibput, brief_shmem_float_ibput, probe_shmem_float_ibput)
+    weak!("shmem_float_ibput", 370, imp_shmem_float_ibput, brief_shmem_float_ibput, kept_shmem_float_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_ibput(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(370, imp_shmem_float_ibput, brief_shmem_float_ibput, probe_shmem_float_ibput)
+    strong!(370, imp_shmem_float_ibput, brief_shmem_float_ibput, kept_shmem_float_ibput)
 }
-routine!(brief brief_shmem_float_ibput, imp_shmem_float_ibput, probe_shmem_float_ibput, guest_shmem_float_ibput, 370, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_ibput, kept_shmem_float_ibput, imp_shmem_float_ibput, probe_shmem_float_ibput, guest_shmem_float_ibput, 370, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_double_ibput", 371, imp_shmem_double_ibput, brief_shmem_double_ibput, probe_shmem_double_ibput)
+    weak!("shmem_double_ibput", 371, imp_shmem_double_ibput, brief_shmem_double_ibput, kept_shmem_double_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_ibput(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(371, imp_shmem_double_ibput, brief_shmem_double_ibput, probe_shmem_double_ibput)
+    strong!(371, imp_shmem_double_ibput, brief_shmem_double_ibput, kept_shmem_double_ibput)
 }
-routine!(brief brief_shmem_double_ibput, imp_shmem_double_ibput, probe_shmem_double_ibput, guest_shmem_double_ibput, 371, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_ibput, kept_shmem_double_ibput, imp_shmem_double_ibput, probe_shmem_double_ibput, guest_shmem_double_ibput, 371, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longdouble_ibput", 372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, probe_shmem_longdouble_ibput)
+    weak!("shmem_longdouble_ibput", 372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_ibput(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, probe_shmem_longdouble_ibput)
+    strong!(372, imp_shmem_longdouble_ibput, brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput)
 }
-routine!(brief brief_shmem_longdouble_ibput, imp_shmem_longdouble_ibput, probe_shmem_longdouble_ibput, guest_shmem_longdouble_ibput, 372, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_ibput, kept_shmem_longdouble_ibput, imp_shmem_longdouble_ibput, probe_shmem_longdouble_ibput, guest_shmem_longdouble_ibput, 372, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_char_ibput", 373, imp_shmem_char_ibput, brief_shmem_char_ibput, probe_shmem_char_ibput)
+    weak!("shmem_char_ibput", 373, imp_shmem_char_ibput, brief_shmem_char_ibput, kept_shmem_char_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_ibput(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(373, imp_shmem_char_ibput, brief_shmem_char_ibput, probe_shmem_char_ibput)
+    strong!(373, imp_shmem_char_ibput, brief_shmem_char_ibput, kept_shmem_char_ibput)
 }
-routine!(brief brief_shmem_char_ibput, imp_shmem_char_ibput, probe_shmem_char_ibput, guest_shmem_char_ibput, 373, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_ibput, kept_shmem_char_ibput, imp_shmem_char_ibput, probe_shmem_char_ibput, guest_shmem_char_ibput, 373, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_schar_ibput", 374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, probe_shmem_schar_ibput)
+    weak!("shmem_schar_ibput", 374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, kept_shmem_schar_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_ibput(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, probe_shmem_schar_ibput)
+    strong!(374, imp_shmem_schar_ibput, brief_shmem_schar_ibput, kept_shmem_schar_ibput)
 }
-routine!(brief brief_shmem_schar_ibput, imp_shmem_schar_ibput, probe_shmem_schar_ibput, guest_shmem_schar_ibput, 374, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_ibput, kept_shmem_schar_ibput, imp_shmem_schar_ibput, probe_shmem_schar_ibput, guest_shmem_schar_ibput, 374, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_short_ibput", 375, imp_shmem_short_ibput, brief_shmem_short_ibput, probe_shmem_short_ibput)
+    weak!("shmem_short_ibput", 375, imp_shmem_short_ibput, brief_shmem_short_ibput, kept_shmem_short_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_ibput(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(375, imp_shmem_short_ibput, brief_shmem_short_ibput, probe_shmem_short_ibput)
+    strong!(375, imp_shmem_short_ibput, brief_shmem_short_ibput, kept_shmem_short_ibput)
 }
-routine!(brief brief_shmem_short_ibput, imp_shmem_short_ibput, probe_shmem_short_ibput, guest_shmem_short_ibput, 375, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_ibput, kept_shmem_short_ibput, imp_shmem_short_ibput, probe_shmem_short_ibput, guest_shmem_short_ibput, 375, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int_ibput", 376, imp_shmem_int_ibput, brief_shmem_int_ibput, probe_shmem_int_ibput)
+    weak!("shmem_int_ibput", 376, imp_shmem_int_ibput, brief_shmem_int_ibput, kept_shmem_int_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_ibput(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(376, imp_shmem_int_ibput, brief_shmem_int_ibput, probe_shmem_int_ibput)
+    strong!(376, imp_shmem_int_ibput, brief_shmem_int_ibput, kept_shmem_int_ibput)
 }
-routine!(brief brief_shmem_int_ibput, imp_shmem_int_ibput, probe_shmem_int_ibput, guest_shmem_int_ibput, 376, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_ibput, kept_shmem_int_ibput, imp_shmem_int_ibput, probe_shmem_int_ibput, guest_shmem_int_ibput, 376, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_long_ibput", 377, imp_shmem_long_ibput, brief_shmem_long_ibput, probe_shmem_long_ibput)
+    weak!("shmem_long_ibput", 377, imp_shmem_long_ibput, brief_shmem_long_ibput, kept_shmem_long_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_ibput(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(377, imp_shmem_long_ibput, brief_shmem_long_ibput, probe_shmem_long_ibput)
+    strong!(377, imp_shmem_long_ibput, brief_shmem_long_ibput, kept_shmem_long_ibput)
 }
-routine!(brief brief_shmem_long_ibput, imp_shmem_long_ibput, probe_shmem_long_ibput, guest_shmem_long_ibput, 377, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_ibput, kept_shmem_long_ibput, imp_shmem_long_ibput, probe_shmem_long_ibput, guest_shmem_long_ibput, 377, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longlong_ibput", 378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, probe_shmem_longlong_ibput)
+    weak!("shmem_longlong_ibput", 378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, kept_shmem_longlong_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_ibput(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, probe_shmem_longlong_ibput)
+    strong!(378, imp_shmem_longlong_ibput, brief_shmem_longlong_ibput, kept_shmem_longlong_ibput)
 }
-routine!(brief brief_shmem_longlong_ibput, imp_shmem_longlong_ibput, probe_shmem_longlong_ibput, guest_shmem_longlong_ibput, 378, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_ibput, kept_shmem_longlong_ibput, imp_shmem_longlong_ibput, probe_shmem_longlong_ibput, guest_shmem_longlong_ibput, 378, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uchar_ibput", 379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, probe_shmem_uchar_ibput)
+    weak!("shmem_uchar_ibput", 379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, kept_shmem_uchar_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_ibput(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, probe_shmem_uchar_ibput)
+    strong!(379, imp_shmem_uchar_ibput, brief_shmem_uchar_ibput, kept_shmem_uchar_ibput)
 }
-routine!(brief brief_shmem_uchar_ibput, imp_shmem_uchar_ibput, probe_shmem_uchar_ibput, guest_shmem_uchar_ibput, 379, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_ibput, kept_shmem_uchar_ibput, imp_shmem_uchar_ibput, probe_shmem_uchar_ibput, guest_shmem_uchar_ibput, 379, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ushort_ibput", 380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, probe_shmem_ushort_ibput)
+    weak!("shmem_ushort_ibput", 380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, kept_shmem_ushort_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_ibput(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, probe_shmem_ushort_ibput)
+    strong!(380, imp_shmem_ushort_ibput, brief_shmem_ushort_ibput, kept_shmem_ushort_ibput)
 }
-routine!(brief brief_shmem_ushort_ibput, imp_shmem_ushort_ibput, probe_shmem_ushort_ibput, guest_shmem_ushort_ibput, 380, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_ibput, kept_shmem_ushort_ibput, imp_shmem_ushort_ibput, probe_shmem_ushort_ibput, guest_shmem_ushort_ibput, 380, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint_ibput", 381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, probe_shmem_uint_ibput)
+    weak!("shmem_uint_ibput", 381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, kept_shmem_uint_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_ibput(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, probe_shmem_uint_ibput)
+    strong!(381, imp_shmem_uint_ibput, brief_shmem_uint_ibput, kept_shmem_uint_ibput)
 }
-routine!(brief brief_shmem_uint_ibput, imp_shmem_uint_ibput, probe_shmem_uint_ibput, guest_shmem_uint_ibput, 381, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_ibput, kept_shmem_uint_ibput, imp_shmem_uint_ibput, probe_shmem_uint_ibput, guest_shmem_uint_ibput, 381, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulong_ibput", 382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, probe_shmem_ulong_ibput)
+    weak!("shmem_ulong_ibput", 382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, kept_shmem_ulong_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_ibput(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, probe_shmem_ulong_ibput)
+    strong!(382, imp_shmem_ulong_ibput, brief_shmem_ulong_ibput, kept_shmem_ulong_ibput)
 }
-routine!(brief brief_shmem_ulong_ibput, imp_shmem_ulong_ibput, probe_shmem_ulong_ibput, guest_shmem_ulong_ibput, 382, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_ibput, kept_shmem_ulong_ibput, imp_shmem_ulong_ibput, probe_shmem_ulong_ibput, guest_shmem_ulong_ibput, 382, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulonglong_ibput", 383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, probe_shmem_ulonglong_ibput)
+    weak!("shmem_ulonglong_ibput", 383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_ibput(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, probe_shmem_ulonglong_ibput)
+    strong!(383, imp_shmem_ulonglong_ibput, brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput)
 }
-routine!(brief brief_shmem_ulonglong_ibput, imp_shmem_ulonglong_ibput, probe_shmem_ulonglong_ibput, guest_shmem_ulonglong_ibput, 383, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_ibput, kept_shmem_ulonglong_ibput, imp_shmem_ulonglong_ibput, probe_shmem_ulonglong_ibput, guest_shmem_ulonglong_ibput, 383, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int8_ibput", 384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, probe_shmem_int8_ibput)
+    weak!("shmem_int8_ibput", 384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, kept_shmem_int8_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_ibput(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, probe_shmem_int8_ibput)
+    strong!(384, imp_shmem_int8_ibput, brief_shmem_int8_ibput, kept_shmem_int8_ibput)
 }
-routine!(brief brief_shmem_int8_ibput, imp_shmem_int8_ibput, probe_shmem_int8_ibput, guest_shmem_int8_ibput, 384, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_ibput, kept_shmem_int8_ibput, imp_shmem_int8_ibput, probe_shmem_int8_ibput, guest_shmem_int8_ibput, 384, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int16_ibput", 385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, probe_shmem_int16_ibput)
+    weak!("shmem_int16_ibput", 385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, kept_shmem_int16_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_ibput(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, probe_shmem_int16_ibput)
+    strong!(385, imp_shmem_int16_ibput, brief_shmem_int16_ibput, kept_shmem_int16_ibput)
 }
-routine!(brief brief_shmem_int16_ibput, imp_shmem_int16_ibput, probe_shmem_int16_ibput, guest_shmem_int16_ibput, 385, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_ibput, kept_shmem_int16_ibput, imp_shmem_int16_ibput, probe_shmem_int16_ibput, guest_shmem_int16_ibput, 385, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int32_ibput", 386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, probe_shmem_int32_ibput)
+    weak!("shmem_int32_ibput", 386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, kept_shmem_int32_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_ibput(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, probe_shmem_int32_ibput)
+    strong!(386, imp_shmem_int32_ibput, brief_shmem_int32_ibput, kept_shmem_int32_ibput)
 }
-routine!(brief brief_shmem_int32_ibput, imp_shmem_int32_ibput, probe_shmem_int32_ibput, guest_shmem_int32_ibput, 386, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_ibput, kept_shmem_int32_ibput, imp_shmem_int32_ibput, probe_shmem_int32_ibput, guest_shmem_int32_ibput, 386, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int64_ibput", 387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, probe_shmem_int64_ibput)
+    weak!("shmem_int64_ibput", 387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, kept_shmem_int64_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_ibput(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, probe_shmem_int64_ibput)
+    strong!(387, imp_shmem_int64_ibput, brief_shmem_int64_ibput, kept_shmem_int64_ibput)
 }
-routine!(brief brief_shmem_int64_ibput, imp_shmem_int64_ibput, probe_shmem_int64_ibput, guest_shmem_int64_ibput, 387, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_ibput, kept_shmem_int64_ibput, imp_shmem_int64_ibput, probe_shmem_int64_ibput, guest_shmem_int64_ibput, 387, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint8_ibput", 388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, probe_shmem_uint8_ibput)
+    weak!("shmem_uint8_ibput", 388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, kept_shmem_uint8_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_ibput(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, probe_shmem_uint8_ibput)
+    strong!(388, imp_shmem_uint8_ibput, brief_shmem_uint8_ibput, kept_shmem_uint8_ibput)
 }
-routine!(brief brief_shmem_uint8_ibput, imp_shmem_uint8_ibput, probe_shmem_uint8_ibput, guest_shmem_uint8_ibput, 388, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_ibput, kept_shmem_uint8_ibput, imp_shmem_uint8_ibput, probe_shmem_uint8_ibput, guest_shmem_uint8_ibput, 388, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint16_ibput", 389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, probe_shmem_uint16_ibput)
+    weak!("shmem_uint16_ibput", 389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, kept_shmem_uint16_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_ibput(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, probe_shmem_uint16_ibput)
+    strong!(389, imp_shmem_uint16_ibput, brief_shmem_uint16_ibput, kept_shmem_uint16_ibput)
 }
-routine!(brief brief_shmem_uint16_ibput, imp_shmem_uint16_ibput, probe_shmem_uint16_ibput, guest_shmem_uint16_ibput, 389, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_ibput, kept_shmem_uint16_ibput, imp_shmem_uint16_ibput, probe_shmem_uint16_ibput, guest_shmem_uint16_ibput, 389, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint32_ibput", 390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, probe_shmem_uint32_ibput)
+    weak!("shmem_uint32_ibput", 390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, kept_shmem_uint32_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_ibput(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, probe_shmem_uint32_ibput)
+    strong!(390, imp_shmem_uint32_ibput, brief_shmem_uint32_ibput, kept_shmem_uint32_ibput)
 }
-routine!(brief brief_shmem_uint32_ibput, imp_shmem_uint32_ibput, probe_shmem_uint32_ibput, guest_shmem_uint32_ibput, 390, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_ibput, kept_shmem_uint32_ibput, imp_shmem_uint32_ibput, probe_shmem_uint32_ibput, guest_shmem_uint32_ibput, 390, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint64_ibput", 391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, probe_shmem_uint64_ibput)
+    weak!("shmem_uint64_ibput", 391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, kept_shmem_uint64_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_ibput(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, probe_shmem_uint64_ibput)
+    strong!(391, imp_shmem_uint64_ibput, brief_shmem_uint64_ibput, kept_shmem_uint64_ibput)
 }
-routine!(brief brief_shmem_uint64_ibput, imp_shmem_uint64_ibput, probe_shmem_uint64_ibput, guest_shmem_uint64_ibput, 391, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_ibput, kept_shmem_uint64_ibput, imp_shmem_uint64_ibput, probe_shmem_uint64_ibput, guest_shmem_uint64_ibput, 391, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_size_ibput", 392, imp_shmem_size_ibput, brief_shmem_size_ibput, probe_shmem_size_ibput)
+    weak!("shmem_size_ibput", 392, imp_shmem_size_ibput, brief_shmem_size_ibput, kept_shmem_size_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_ibput(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(392, imp_shmem_size_ibput, brief_shmem_size_ibput, probe_shmem_size_ibput)
+    strong!(392, imp_shmem_size_ibput, brief_shmem_size_ibput, kept_shmem_size_ibput)
 }
-routine!(brief brief_shmem_size_ibput, imp_shmem_size_ibput, probe_shmem_size_ibput, guest_shmem_size_ibput, 392, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_ibput, kept_shmem_size_ibput, imp_shmem_size_ibput, probe_shmem_size_ibput, guest_shmem_size_ibput, 392, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_ibput", 393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, probe_shmem_ptrdiff_ibput)
+    weak!("shmem_ptrdiff_ibput", 393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_ibput(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, probe_shmem_ptrdiff_ibput)
+    strong!(393, imp_shmem_ptrdiff_ibput, brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput)
 }
-routine!(brief brief_shmem_ptrdiff_ibput, imp_shmem_ptrdiff_ibput, probe_shmem_ptrdiff_ibput, guest_shmem_ptrdiff_ibput, 393, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_ibput, kept_shmem_ptrdiff_ibput, imp_shmem_ptrdiff_ibput, probe_shmem_ptrdiff_ibput, guest_shmem_ptrdiff_ibput, 393, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_ibput")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_ibput(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3807,53 +3807,53 @@ routine!(imp_shmem_ctx_ptrdiff_ibput, probe_shmem_ctx_ptrdiff_ibput, guest_shmem
 
 #[unsafe(export_name = "pellucid_shmem_ibput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput8", 418, imp_shmem_ibput8, brief_shmem_ibput8, probe_shmem_ibput8)
+    weak!("shmem_ibput8", 418, imp_shmem_ibput8, brief_shmem_ibput8, kept_shmem_ibput8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibput8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(418, imp_shmem_ibput8, brief_shmem_ibput8, probe_shmem_ibput8)
+    strong!(418, imp_shmem_ibput8, brief_shmem_ibput8, kept_shmem_ibput8)
 }
-routine!(brief brief_shmem_ibput8, imp_shmem_ibput8, probe_shmem_ibput8, guest_shmem_ibput8, 418, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibput8, kept_shmem_ibput8, imp_shmem_ibput8, probe_shmem_ibput8, guest_shmem_ibput8, 418, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibput::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibput16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput16", 419, imp_shmem_ibput16, brief_shmem_ibput16, probe_shmem_ibput16)
+    weak!("shmem_ibput16", 419, imp_shmem_ibput16, brief_shmem_ibput16, kept_shmem_ibput16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibput16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(419, imp_shmem_ibput16, brief_shmem_ibput16, probe_shmem_ibput16)
+    strong!(419, imp_shmem_ibput16, brief_shmem_ibput16, kept_shmem_ibput16)
 }
-routine!(brief brief_shmem_ibput16, imp_shmem_ibput16, probe_shmem_ibput16, guest_shmem_ibput16, 419, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibput16, kept_shmem_ibput16, imp_shmem_ibput16, probe_shmem_ibput16, guest_shmem_ibput16, 419, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibput::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibput32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput32", 420, imp_shmem_ibput32, brief_shmem_ibput32, probe_shmem_ibput32)
+    weak!("shmem_ibput32", 420, imp_shmem_ibput32, brief_shmem_ibput32, kept_shmem_ibput32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibput32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(420, imp_shmem_ibput32, brief_shmem_ibput32, probe_shmem_ibput32)
+    strong!(420, imp_shmem_ibput32, brief_shmem_ibput32, kept_shmem_ibput32)
 }
-routine!(brief brief_shmem_ibput32, imp_shmem_ibput32, probe_shmem_ibput32, guest_shmem_ibput32, 420, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibput32, kept_shmem_ibput32, imp_shmem_ibput32, probe_shmem_ibput32, guest_shmem_ibput32, 420, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibput::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibput64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput64", 421, imp_shmem_ibput64, brief_shmem_ibput64, probe_shmem_ibput64)
+    weak!("shmem_ibput64", 421, imp_shmem_ibput64, brief_shmem_ibput64, kept_shmem_ibput64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibput64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(421, imp_shmem_ibput64, brief_shmem_ibput64, probe_shmem_ibput64)
+    strong!(421, imp_shmem_ibput64, brief_shmem_ibput64, kept_shmem_ibput64)
 }
-routine!(brief brief_shmem_ibput64, imp_shmem_ibput64, probe_shmem_ibput64, guest_shmem_ibput64, 421, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibput64, kept_shmem_ibput64, imp_shmem_ibput64, probe_shmem_ibput64, guest_shmem_ibput64, 421, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibput::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibput128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibput128", 422, imp_shmem_ibput128, brief_shmem_ibput128, probe_shmem_ibput128)
+    weak!("shmem_ibput128", 422, imp_shmem_ibput128, brief_shmem_ibput128, kept_shmem_ibput128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibput128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(422, imp_shmem_ibput128, brief_shmem_ibput128, probe_shmem_ibput128)
+    strong!(422, imp_shmem_ibput128, brief_shmem_ibput128, kept_shmem_ibput128)
 }
-routine!(brief brief_shmem_ibput128, imp_shmem_ibput128, probe_shmem_ibput128, guest_shmem_ibput128, 422, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibput128, kept_shmem_ibput128, imp_shmem_ibput128, probe_shmem_ibput128, guest_shmem_ibput128, 422, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, dest.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibput::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibput8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibput8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -3907,243 +3907,243 @@ routine!(imp_shmem_ctx_ibput128, probe_shmem_ctx_ibput128, guest_shmem_ctx_ibput
 
 #[unsafe(export_name = "pellucid_shmem_float_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_float_ibget", 428, imp_shmem_float_ibget, brief_shmem_float_ibget, probe_shmem_float_ibget)
+    weak!("shmem_float_ibget", 428, imp_shmem_float_ibget, brief_shmem_float_ibget, kept_shmem_float_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_ibget(dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(428, imp_shmem_float_ibget, brief_shmem_float_ibget, probe_shmem_float_ibget)
+    strong!(428, imp_shmem_float_ibget, brief_shmem_float_ibget, kept_shmem_float_ibget)
 }
-routine!(brief brief_shmem_float_ibget, imp_shmem_float_ibget, probe_shmem_float_ibget, guest_shmem_float_ibget, 428, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_ibget, kept_shmem_float_ibget, imp_shmem_float_ibget, probe_shmem_float_ibget, guest_shmem_float_ibget, 428, sized, (dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_double_ibget", 429, imp_shmem_double_ibget, brief_shmem_double_ibget, probe_shmem_double_ibget)
+    weak!("shmem_double_ibget", 429, imp_shmem_double_ibget, brief_shmem_double_ibget, kept_shmem_double_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_ibget(dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(429, imp_shmem_double_ibget, brief_shmem_double_ibget, probe_shmem_double_ibget)
+    strong!(429, imp_shmem_double_ibget, brief_shmem_double_ibget, kept_shmem_double_ibget)
 }
-routine!(brief brief_shmem_double_ibget, imp_shmem_double_ibget, probe_shmem_double_ibget, guest_shmem_double_ibget, 429, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_ibget, kept_shmem_double_ibget, imp_shmem_double_ibget, probe_shmem_double_ibget, guest_shmem_double_ibget, 429, sized, (dest: *mut f64, source: *const f64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longdouble_ibget", 430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, probe_shmem_longdouble_ibget)
+    weak!("shmem_longdouble_ibget", 430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_ibget(dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, probe_shmem_longdouble_ibget)
+    strong!(430, imp_shmem_longdouble_ibget, brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget)
 }
-routine!(brief brief_shmem_longdouble_ibget, imp_shmem_longdouble_ibget, probe_shmem_longdouble_ibget, guest_shmem_longdouble_ibget, 430, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_ibget, kept_shmem_longdouble_ibget, imp_shmem_longdouble_ibget, probe_shmem_longdouble_ibget, guest_shmem_longdouble_ibget, 430, sized, (dest: *mut LongDouble, source: *const LongDouble, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_char_ibget", 431, imp_shmem_char_ibget, brief_shmem_char_ibget, probe_shmem_char_ibget)
+    weak!("shmem_char_ibget", 431, imp_shmem_char_ibget, brief_shmem_char_ibget, kept_shmem_char_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_ibget(dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(431, imp_shmem_char_ibget, brief_shmem_char_ibget, probe_shmem_char_ibget)
+    strong!(431, imp_shmem_char_ibget, brief_shmem_char_ibget, kept_shmem_char_ibget)
 }
-routine!(brief brief_shmem_char_ibget, imp_shmem_char_ibget, probe_shmem_char_ibget, guest_shmem_char_ibget, 431, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_ibget, kept_shmem_char_ibget, imp_shmem_char_ibget, probe_shmem_char_ibget, guest_shmem_char_ibget, 431, sized, (dest: *mut c_char, source: *const c_char, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_schar_ibget", 432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, probe_shmem_schar_ibget)
+    weak!("shmem_schar_ibget", 432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, kept_shmem_schar_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_ibget(dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, probe_shmem_schar_ibget)
+    strong!(432, imp_shmem_schar_ibget, brief_shmem_schar_ibget, kept_shmem_schar_ibget)
 }
-routine!(brief brief_shmem_schar_ibget, imp_shmem_schar_ibget, probe_shmem_schar_ibget, guest_shmem_schar_ibget, 432, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_ibget, kept_shmem_schar_ibget, imp_shmem_schar_ibget, probe_shmem_schar_ibget, guest_shmem_schar_ibget, 432, sized, (dest: *mut c_schar, source: *const c_schar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_short_ibget", 433, imp_shmem_short_ibget, brief_shmem_short_ibget, probe_shmem_short_ibget)
+    weak!("shmem_short_ibget", 433, imp_shmem_short_ibget, brief_shmem_short_ibget, kept_shmem_short_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_ibget(dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(433, imp_shmem_short_ibget, brief_shmem_short_ibget, probe_shmem_short_ibget)
+    strong!(433, imp_shmem_short_ibget, brief_shmem_short_ibget, kept_shmem_short_ibget)
 }
-routine!(brief brief_shmem_short_ibget, imp_shmem_short_ibget, probe_shmem_short_ibget, guest_shmem_short_ibget, 433, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_ibget, kept_shmem_short_ibget, imp_shmem_short_ibget, probe_shmem_short_ibget, guest_shmem_short_ibget, 433, sized, (dest: *mut c_short, source: *const c_short, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int_ibget", 434, imp_shmem_int_ibget, brief_shmem_int_ibget, probe_shmem_int_ibget)
+    weak!("shmem_int_ibget", 434, imp_shmem_int_ibget, brief_shmem_int_ibget, kept_shmem_int_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_ibget(dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(434, imp_shmem_int_ibget, brief_shmem_int_ibget, probe_shmem_int_ibget)
+    strong!(434, imp_shmem_int_ibget, brief_shmem_int_ibget, kept_shmem_int_ibget)
 }
-routine!(brief brief_shmem_int_ibget, imp_shmem_int_ibget, probe_shmem_int_ibget, guest_shmem_int_ibget, 434, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_ibget, kept_shmem_int_ibget, imp_shmem_int_ibget, probe_shmem_int_ibget, guest_shmem_int_ibget, 434, sized, (dest: *mut c_int, source: *const c_int, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_long_ibget", 435, imp_shmem_long_ibget, brief_shmem_long_ibget, probe_shmem_long_ibget)
+    weak!("shmem_long_ibget", 435, imp_shmem_long_ibget, brief_shmem_long_ibget, kept_shmem_long_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_ibget(dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(435, imp_shmem_long_ibget, brief_shmem_long_ibget, probe_shmem_long_ibget)
+    strong!(435, imp_shmem_long_ibget, brief_shmem_long_ibget, kept_shmem_long_ibget)
 }
-routine!(brief brief_shmem_long_ibget, imp_shmem_long_ibget, probe_shmem_long_ibget, guest_shmem_long_ibget, 435, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_ibget, kept_shmem_long_ibget, imp_shmem_long_ibget, probe_shmem_long_ibget, guest_shmem_long_ibget, 435, sized, (dest: *mut c_long, source: *const c_long, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_longlong_ibget", 436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, probe_shmem_longlong_ibget)
+    weak!("shmem_longlong_ibget", 436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, kept_shmem_longlong_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_ibget(dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, probe_shmem_longlong_ibget)
+    strong!(436, imp_shmem_longlong_ibget, brief_shmem_longlong_ibget, kept_shmem_longlong_ibget)
 }
-routine!(brief brief_shmem_longlong_ibget, imp_shmem_longlong_ibget, probe_shmem_longlong_ibget, guest_shmem_longlong_ibget, 436, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_ibget, kept_shmem_longlong_ibget, imp_shmem_longlong_ibget, probe_shmem_longlong_ibget, guest_shmem_longlong_ibget, 436, sized, (dest: *mut c_longlong, source: *const c_longlong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uchar_ibget", 437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, probe_shmem_uchar_ibget)
+    weak!("shmem_uchar_ibget", 437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, kept_shmem_uchar_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_ibget(dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, probe_shmem_uchar_ibget)
+    strong!(437, imp_shmem_uchar_ibget, brief_shmem_uchar_ibget, kept_shmem_uchar_ibget)
 }
-routine!(brief brief_shmem_uchar_ibget, imp_shmem_uchar_ibget, probe_shmem_uchar_ibget, guest_shmem_uchar_ibget, 437, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_ibget, kept_shmem_uchar_ibget, imp_shmem_uchar_ibget, probe_shmem_uchar_ibget, guest_shmem_uchar_ibget, 437, sized, (dest: *mut c_uchar, source: *const c_uchar, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ushort_ibget", 438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, probe_shmem_ushort_ibget)
+    weak!("shmem_ushort_ibget", 438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, kept_shmem_ushort_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_ibget(dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, probe_shmem_ushort_ibget)
+    strong!(438, imp_shmem_ushort_ibget, brief_shmem_ushort_ibget, kept_shmem_ushort_ibget)
 }
-routine!(brief brief_shmem_ushort_ibget, imp_shmem_ushort_ibget, probe_shmem_ushort_ibget, guest_shmem_ushort_ibget, 438, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_ibget, kept_shmem_ushort_ibget, imp_shmem_ushort_ibget, probe_shmem_ushort_ibget, guest_shmem_ushort_ibget, 438, sized, (dest: *mut c_ushort, source: *const c_ushort, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint_ibget", 439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, probe_shmem_uint_ibget)
+    weak!("shmem_uint_ibget", 439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, kept_shmem_uint_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_ibget(dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, probe_shmem_uint_ibget)
+    strong!(439, imp_shmem_uint_ibget, brief_shmem_uint_ibget, kept_shmem_uint_ibget)
 }
-routine!(brief brief_shmem_uint_ibget, imp_shmem_uint_ibget, probe_shmem_uint_ibget, guest_shmem_uint_ibget, 439, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_ibget, kept_shmem_uint_ibget, imp_shmem_uint_ibget, probe_shmem_uint_ibget, guest_shmem_uint_ibget, 439, sized, (dest: *mut c_uint, source: *const c_uint, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulong_ibget", 440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, probe_shmem_ulong_ibget)
+    weak!("shmem_ulong_ibget", 440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, kept_shmem_ulong_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_ibget(dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, probe_shmem_ulong_ibget)
+    strong!(440, imp_shmem_ulong_ibget, brief_shmem_ulong_ibget, kept_shmem_ulong_ibget)
 }
-routine!(brief brief_shmem_ulong_ibget, imp_shmem_ulong_ibget, probe_shmem_ulong_ibget, guest_shmem_ulong_ibget, 440, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_ibget, kept_shmem_ulong_ibget, imp_shmem_ulong_ibget, probe_shmem_ulong_ibget, guest_shmem_ulong_ibget, 440, sized, (dest: *mut c_ulong, source: *const c_ulong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ulonglong_ibget", 441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, probe_shmem_ulonglong_ibget)
+    weak!("shmem_ulonglong_ibget", 441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_ibget(dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, probe_shmem_ulonglong_ibget)
+    strong!(441, imp_shmem_ulonglong_ibget, brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget)
 }
-routine!(brief brief_shmem_ulonglong_ibget, imp_shmem_ulonglong_ibget, probe_shmem_ulonglong_ibget, guest_shmem_ulonglong_ibget, 441, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_ibget, kept_shmem_ulonglong_ibget, imp_shmem_ulonglong_ibget, probe_shmem_ulonglong_ibget, guest_shmem_ulonglong_ibget, 441, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int8_ibget", 442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, probe_shmem_int8_ibget)
+    weak!("shmem_int8_ibget", 442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, kept_shmem_int8_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_ibget(dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, probe_shmem_int8_ibget)
+    strong!(442, imp_shmem_int8_ibget, brief_shmem_int8_ibget, kept_shmem_int8_ibget)
 }
-routine!(brief brief_shmem_int8_ibget, imp_shmem_int8_ibget, probe_shmem_int8_ibget, guest_shmem_int8_ibget, 442, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_ibget, kept_shmem_int8_ibget, imp_shmem_int8_ibget, probe_shmem_int8_ibget, guest_shmem_int8_ibget, 442, sized, (dest: *mut i8, source: *const i8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int16_ibget", 443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, probe_shmem_int16_ibget)
+    weak!("shmem_int16_ibget", 443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, kept_shmem_int16_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_ibget(dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, probe_shmem_int16_ibget)
+    strong!(443, imp_shmem_int16_ibget, brief_shmem_int16_ibget, kept_shmem_int16_ibget)
 }
-routine!(brief brief_shmem_int16_ibget, imp_shmem_int16_ibget, probe_shmem_int16_ibget, guest_shmem_int16_ibget, 443, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_ibget, kept_shmem_int16_ibget, imp_shmem_int16_ibget, probe_shmem_int16_ibget, guest_shmem_int16_ibget, 443, sized, (dest: *mut i16, source: *const i16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int32_ibget", 444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, probe_shmem_int32_ibget)
+    weak!("shmem_int32_ibget", 444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, kept_shmem_int32_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_ibget(dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, probe_shmem_int32_ibget)
+    strong!(444, imp_shmem_int32_ibget, brief_shmem_int32_ibget, kept_shmem_int32_ibget)
 }
-routine!(brief brief_shmem_int32_ibget, imp_shmem_int32_ibget, probe_shmem_int32_ibget, guest_shmem_int32_ibget, 444, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_ibget, kept_shmem_int32_ibget, imp_shmem_int32_ibget, probe_shmem_int32_ibget, guest_shmem_int32_ibget, 444, sized, (dest: *mut i32, source: *const i32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_int64_ibget", 445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, probe_shmem_int64_ibget)
+    weak!("shmem_int64_ibget", 445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, kept_shmem_int64_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_ibget(dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, probe_shmem_int64_ibget)
+    strong!(445, imp_shmem_int64_ibget, brief_shmem_int64_ibget, kept_shmem_int64_ibget)
 }
-routine!(brief brief_shmem_int64_ibget, imp_shmem_int64_ibget, probe_shmem_int64_ibget, guest_shmem_int64_ibget, 445, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_ibget, kept_shmem_int64_ibget, imp_shmem_int64_ibget, probe_shmem_int64_ibget, guest_shmem_int64_ibget, 445, sized, (dest: *mut i64, source: *const i64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint8_ibget", 446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, probe_shmem_uint8_ibget)
+    weak!("shmem_uint8_ibget", 446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, kept_shmem_uint8_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_ibget(dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, probe_shmem_uint8_ibget)
+    strong!(446, imp_shmem_uint8_ibget, brief_shmem_uint8_ibget, kept_shmem_uint8_ibget)
 }
-routine!(brief brief_shmem_uint8_ibget, imp_shmem_uint8_ibget, probe_shmem_uint8_ibget, guest_shmem_uint8_ibget, 446, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_ibget, kept_shmem_uint8_ibget, imp_shmem_uint8_ibget, probe_shmem_uint8_ibget, guest_shmem_uint8_ibget, 446, sized, (dest: *mut u8, source: *const u8, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint16_ibget", 447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, probe_shmem_uint16_ibget)
+    weak!("shmem_uint16_ibget", 447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, kept_shmem_uint16_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_ibget(dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, probe_shmem_uint16_ibget)
+    strong!(447, imp_shmem_uint16_ibget, brief_shmem_uint16_ibget, kept_shmem_uint16_ibget)
 }
-routine!(brief brief_shmem_uint16_ibget, imp_shmem_uint16_ibget, probe_shmem_uint16_ibget, guest_shmem_uint16_ibget, 447, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_ibget, kept_shmem_uint16_ibget, imp_shmem_uint16_ibget, probe_shmem_uint16_ibget, guest_shmem_uint16_ibget, 447, sized, (dest: *mut u16, source: *const u16, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint32_ibget", 448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, probe_shmem_uint32_ibget)
+    weak!("shmem_uint32_ibget", 448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, kept_shmem_uint32_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_ibget(dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, probe_shmem_uint32_ibget)
+    strong!(448, imp_shmem_uint32_ibget, brief_shmem_uint32_ibget, kept_shmem_uint32_ibget)
 }
-routine!(brief brief_shmem_uint32_ibget, imp_shmem_uint32_ibget, probe_shmem_uint32_ibget, guest_shmem_uint32_ibget, 448, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_ibget, kept_shmem_uint32_ibget, imp_shmem_uint32_ibget, probe_shmem_uint32_ibget, guest_shmem_uint32_ibget, 448, sized, (dest: *mut u32, source: *const u32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_uint64_ibget", 449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, probe_shmem_uint64_ibget)
+    weak!("shmem_uint64_ibget", 449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, kept_shmem_uint64_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_ibget(dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, probe_shmem_uint64_ibget)
+    strong!(449, imp_shmem_uint64_ibget, brief_shmem_uint64_ibget, kept_shmem_uint64_ibget)
 }
-routine!(brief brief_shmem_uint64_ibget, imp_shmem_uint64_ibget, probe_shmem_uint64_ibget, guest_shmem_uint64_ibget, 449, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_ibget, kept_shmem_uint64_ibget, imp_shmem_uint64_ibget, probe_shmem_uint64_ibget, guest_shmem_uint64_ibget, 449, sized, (dest: *mut u64, source: *const u64, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_size_ibget", 450, imp_shmem_size_ibget, brief_shmem_size_ibget, probe_shmem_size_ibget)
+    weak!("shmem_size_ibget", 450, imp_shmem_size_ibget, brief_shmem_size_ibget, kept_shmem_size_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_ibget(dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(450, imp_shmem_size_ibget, brief_shmem_size_ibget, probe_shmem_size_ibget)
+    strong!(450, imp_shmem_size_ibget, brief_shmem_size_ibget, kept_shmem_size_ibget)
 }
-routine!(brief brief_shmem_size_ibget, imp_shmem_size_ibget, probe_shmem_size_ibget, guest_shmem_size_ibget, 450, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_ibget, kept_shmem_size_ibget, imp_shmem_size_ibget, probe_shmem_size_ibget, guest_shmem_size_ibget, 450, sized, (dest: *mut usize, source: *const usize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_ibget", 451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, probe_shmem_ptrdiff_ibget)
+    weak!("shmem_ptrdiff_ibget", 451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_ibget(dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, probe_shmem_ptrdiff_ibget)
+    strong!(451, imp_shmem_ptrdiff_ibget, brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget)
 }
-routine!(brief brief_shmem_ptrdiff_ibget, imp_shmem_ptrdiff_ibget, probe_shmem_ptrdiff_ibget, guest_shmem_ptrdiff_ibget, 451, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_ibget, kept_shmem_ptrdiff_ibget, imp_shmem_ptrdiff_ibget, probe_shmem_ptrdiff_ibget, guest_shmem_ptrdiff_ibget, 451, sized, (dest: *mut isize, source: *const isize, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_ibget")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_ibget(ctx: Ctx, dest: *mut f32, source: *const f32, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
@@ -4387,53 +4387,53 @@ routine!(imp_shmem_ctx_ptrdiff_ibget, probe_shmem_ctx_ptrdiff_ibget, guest_shmem
 
 #[unsafe(export_name = "pellucid_shmem_ibget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget8", 476, imp_shmem_ibget8, brief_shmem_ibget8, probe_shmem_ibget8)
+    weak!("shmem_ibget8", 476, imp_shmem_ibget8, brief_shmem_ibget8, kept_shmem_ibget8)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibget8(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(476, imp_shmem_ibget8, brief_shmem_ibget8, probe_shmem_ibget8)
+    strong!(476, imp_shmem_ibget8, brief_shmem_ibget8, kept_shmem_ibget8)
 }
-routine!(brief brief_shmem_ibget8, imp_shmem_ibget8, probe_shmem_ibget8, guest_shmem_ibget8, 476, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibget8, kept_shmem_ibget8, imp_shmem_ibget8, probe_shmem_ibget8, guest_shmem_ibget8, 476, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(1)] strided::ibget::<u8>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibget16")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget16", 477, imp_shmem_ibget16, brief_shmem_ibget16, probe_shmem_ibget16)
+    weak!("shmem_ibget16", 477, imp_shmem_ibget16, brief_shmem_ibget16, kept_shmem_ibget16)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibget16(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(477, imp_shmem_ibget16, brief_shmem_ibget16, probe_shmem_ibget16)
+    strong!(477, imp_shmem_ibget16, brief_shmem_ibget16, kept_shmem_ibget16)
 }
-routine!(brief brief_shmem_ibget16, imp_shmem_ibget16, probe_shmem_ibget16, guest_shmem_ibget16, 477, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibget16, kept_shmem_ibget16, imp_shmem_ibget16, probe_shmem_ibget16, guest_shmem_ibget16, 477, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(2)] strided::ibget::<u16>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibget32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget32", 478, imp_shmem_ibget32, brief_shmem_ibget32, probe_shmem_ibget32)
+    weak!("shmem_ibget32", 478, imp_shmem_ibget32, brief_shmem_ibget32, kept_shmem_ibget32)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibget32(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(478, imp_shmem_ibget32, brief_shmem_ibget32, probe_shmem_ibget32)
+    strong!(478, imp_shmem_ibget32, brief_shmem_ibget32, kept_shmem_ibget32)
 }
-routine!(brief brief_shmem_ibget32, imp_shmem_ibget32, probe_shmem_ibget32, guest_shmem_ibget32, 478, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibget32, kept_shmem_ibget32, imp_shmem_ibget32, probe_shmem_ibget32, guest_shmem_ibget32, 478, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(4)] strided::ibget::<u32>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibget64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget64", 479, imp_shmem_ibget64, brief_shmem_ibget64, probe_shmem_ibget64)
+    weak!("shmem_ibget64", 479, imp_shmem_ibget64, brief_shmem_ibget64, kept_shmem_ibget64)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibget64(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(479, imp_shmem_ibget64, brief_shmem_ibget64, probe_shmem_ibget64)
+    strong!(479, imp_shmem_ibget64, brief_shmem_ibget64, kept_shmem_ibget64)
 }
-routine!(brief brief_shmem_ibget64, imp_shmem_ibget64, probe_shmem_ibget64, guest_shmem_ibget64, 479, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibget64, kept_shmem_ibget64, imp_shmem_ibget64, probe_shmem_ibget64, guest_shmem_ibget64, 479, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(8)] strided::ibget::<u64>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ibget128")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    weak!("shmem_ibget128", 480, imp_shmem_ibget128, brief_shmem_ibget128, probe_shmem_ibget128)
+    weak!("shmem_ibget128", 480, imp_shmem_ibget128, brief_shmem_ibget128, kept_shmem_ibget128)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ibget128(dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {
-    strong!(480, imp_shmem_ibget128, brief_shmem_ibget128, probe_shmem_ibget128)
+    strong!(480, imp_shmem_ibget128, brief_shmem_ibget128, kept_shmem_ibget128)
 }
-routine!(brief brief_shmem_ibget128, imp_shmem_ibget128, probe_shmem_ibget128, guest_shmem_ibget128, 480, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ibget128, kept_shmem_ibget128, imp_shmem_ibget128, probe_shmem_ibget128, guest_shmem_ibget128, 480, sized, (dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int), |m| [pe, source.addr(), bsize.wrapping_mul(nblocks).wrapping_mul(16)] strided::ibget::<W128>(m, Ctx::DEFAULT, dest.cast(), source.cast(), dst, sst, bsize, nblocks, pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_ibget8")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_ibget8(ctx: Ctx, dest: *mut c_void, source: *const c_void, dst: isize, sst: isize, bsize: usize, nblocks: usize, pe: c_int) {

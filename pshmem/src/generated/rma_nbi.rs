@@ -6,243 +6,243 @@ use pellucid_core::context::rma;
 
 #[unsafe(export_name = "pellucid_shmem_float_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_put_nbi", 486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, probe_shmem_float_put_nbi)
+    weak!("shmem_float_put_nbi", 486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, kept_shmem_float_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_put_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, probe_shmem_float_put_nbi)
+    strong!(486, imp_shmem_float_put_nbi, brief_shmem_float_put_nbi, kept_shmem_float_put_nbi)
 }
-routine!(brief brief_shmem_float_put_nbi, imp_shmem_float_put_nbi, probe_shmem_float_put_nbi, guest_shmem_float_put_nbi, 486, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_put_nbi, kept_shmem_float_put_nbi, imp_shmem_float_put_nbi, probe_shmem_float_put_nbi, guest_shmem_float_put_nbi, 486, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_put_nbi", 487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, probe_shmem_double_put_nbi)
+    weak!("shmem_double_put_nbi", 487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, kept_shmem_double_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_put_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, probe_shmem_double_put_nbi)
+    strong!(487, imp_shmem_double_put_nbi, brief_shmem_double_put_nbi, kept_shmem_double_put_nbi)
 }
-routine!(brief brief_shmem_double_put_nbi, imp_shmem_double_put_nbi, probe_shmem_double_put_nbi, guest_shmem_double_put_nbi, 487, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_put_nbi, kept_shmem_double_put_nbi, imp_shmem_double_put_nbi, probe_shmem_double_put_nbi, guest_shmem_double_put_nbi, 487, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_put_nbi", 488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, probe_shmem_longdouble_put_nbi)
+    weak!("shmem_longdouble_put_nbi", 488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_put_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, probe_shmem_longdouble_put_nbi)
+    strong!(488, imp_shmem_longdouble_put_nbi, brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi)
 }
-routine!(brief brief_shmem_longdouble_put_nbi, imp_shmem_longdouble_put_nbi, probe_shmem_longdouble_put_nbi, guest_shmem_longdouble_put_nbi, 488, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_put_nbi, kept_shmem_longdouble_put_nbi, imp_shmem_longdouble_put_nbi, probe_shmem_longdouble_put_nbi, guest_shmem_longdouble_put_nbi, 488, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_put_nbi", 489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, probe_shmem_char_put_nbi)
+    weak!("shmem_char_put_nbi", 489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, kept_shmem_char_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_put_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, probe_shmem_char_put_nbi)
+    strong!(489, imp_shmem_char_put_nbi, brief_shmem_char_put_nbi, kept_shmem_char_put_nbi)
 }
-routine!(brief brief_shmem_char_put_nbi, imp_shmem_char_put_nbi, probe_shmem_char_put_nbi, guest_shmem_char_put_nbi, 489, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_put_nbi, kept_shmem_char_put_nbi, imp_shmem_char_put_nbi, probe_shmem_char_put_nbi, guest_shmem_char_put_nbi, 489, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_put_nbi", 490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, probe_shmem_schar_put_nbi)
+    weak!("shmem_schar_put_nbi", 490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_put_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, probe_shmem_schar_put_nbi)
+    strong!(490, imp_shmem_schar_put_nbi, brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi)
 }
-routine!(brief brief_shmem_schar_put_nbi, imp_shmem_schar_put_nbi, probe_shmem_schar_put_nbi, guest_shmem_schar_put_nbi, 490, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_put_nbi, kept_shmem_schar_put_nbi, imp_shmem_schar_put_nbi, probe_shmem_schar_put_nbi, guest_shmem_schar_put_nbi, 490, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_put_nbi", 491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, probe_shmem_short_put_nbi)
+    weak!("shmem_short_put_nbi", 491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, kept_shmem_short_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_put_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, probe_shmem_short_put_nbi)
+    strong!(491, imp_shmem_short_put_nbi, brief_shmem_short_put_nbi, kept_shmem_short_put_nbi)
 }
-routine!(brief brief_shmem_short_put_nbi, imp_shmem_short_put_nbi, probe_shmem_short_put_nbi, guest_shmem_short_put_nbi, 491, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_put_nbi, kept_shmem_short_put_nbi, imp_shmem_short_put_nbi, probe_shmem_short_put_nbi, guest_shmem_short_put_nbi, 491, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_put_nbi", 492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, probe_shmem_int_put_nbi)
+    weak!("shmem_int_put_nbi", 492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, kept_shmem_int_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_put_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, probe_shmem_int_put_nbi)
+    strong!(492, imp_shmem_int_put_nbi, brief_shmem_int_put_nbi, kept_shmem_int_put_nbi)
 }
-routine!(brief brief_shmem_int_put_nbi, imp_shmem_int_put_nbi, probe_shmem_int_put_nbi, guest_shmem_int_put_nbi, 492, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_put_nbi, kept_shmem_int_put_nbi, imp_shmem_int_put_nbi, probe_shmem_int_put_nbi, guest_shmem_int_put_nbi, 492, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_put_nbi", 493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, probe_shmem_long_put_nbi)
+    weak!("shmem_long_put_nbi", 493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, kept_shmem_long_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_put_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, probe_shmem_long_put_nbi)
+    strong!(493, imp_shmem_long_put_nbi, brief_shmem_long_put_nbi, kept_shmem_long_put_nbi)
 }
-routine!(brief brief_shmem_long_put_nbi, imp_shmem_long_put_nbi, probe_shmem_long_put_nbi, guest_shmem_long_put_nbi, 493, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_put_nbi, kept_shmem_long_put_nbi, imp_shmem_long_put_nbi, probe_shmem_long_put_nbi, guest_shmem_long_put_nbi, 493, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_put_nbi", 494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, probe_shmem_longlong_put_nbi)
+    weak!("shmem_longlong_put_nbi", 494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_put_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, probe_shmem_longlong_put_nbi)
+    strong!(494, imp_shmem_longlong_put_nbi, brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi)
 }
-routine!(brief brief_shmem_longlong_put_nbi, imp_shmem_longlong_put_nbi, probe_shmem_longlong_put_nbi, guest_shmem_longlong_put_nbi, 494, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_put_nbi, kept_shmem_longlong_put_nbi, imp_shmem_longlong_put_nbi, probe_shmem_longlong_put_nbi, guest_shmem_longlong_put_nbi, 494, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_put_nbi", 495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, probe_shmem_uchar_put_nbi)
+    weak!("shmem_uchar_put_nbi", 495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_put_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, probe_shmem_uchar_put_nbi)
+    strong!(495, imp_shmem_uchar_put_nbi, brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi)
 }
-routine!(brief brief_shmem_uchar_put_nbi, imp_shmem_uchar_put_nbi, probe_shmem_uchar_put_nbi, guest_shmem_uchar_put_nbi, 495, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_put_nbi, kept_shmem_uchar_put_nbi, imp_shmem_uchar_put_nbi, probe_shmem_uchar_put_nbi, guest_shmem_uchar_put_nbi, 495, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_put_nbi", 496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, probe_shmem_ushort_put_nbi)
+    weak!("shmem_ushort_put_nbi", 496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_put_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, probe_shmem_ushort_put_nbi)
+    strong!(496, imp_shmem_ushort_put_nbi, brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi)
 }
-routine!(brief brief_shmem_ushort_put_nbi, imp_shmem_ushort_put_nbi, probe_shmem_ushort_put_nbi, guest_shmem_ushort_put_nbi, 496, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_put_nbi, kept_shmem_ushort_put_nbi, imp_shmem_ushort_put_nbi, probe_shmem_ushort_put_nbi, guest_shmem_ushort_put_nbi, 496, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_put_nbi", 497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, probe_shmem_uint_put_nbi)
+    weak!("shmem_uint_put_nbi", 497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_put_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, probe_shmem_uint_put_nbi)
+    strong!(497, imp_shmem_uint_put_nbi, brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi)
 }
-routine!(brief brief_shmem_uint_put_nbi, imp_shmem_uint_put_nbi, probe_shmem_uint_put_nbi, guest_shmem_uint_put_nbi, 497, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_put_nbi, kept_shmem_uint_put_nbi, imp_shmem_uint_put_nbi, probe_shmem_uint_put_nbi, guest_shmem_uint_put_nbi, 497, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_put_nbi", 498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, probe_shmem_ulong_put_nbi)
+    weak!("shmem_ulong_put_nbi", 498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_put_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, probe_shmem_ulong_put_nbi)
+    strong!(498, imp_shmem_ulong_put_nbi, brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi)
 }
-routine!(brief brief_shmem_ulong_put_nbi, imp_shmem_ulong_put_nbi, probe_shmem_ulong_put_nbi, guest_shmem_ulong_put_nbi, 498, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_put_nbi, kept_shmem_ulong_put_nbi, imp_shmem_ulong_put_nbi, probe_shmem_ulong_put_nbi, guest_shmem_ulong_put_nbi, 498, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_put_nbi", 499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, probe_shmem_ulonglong_put_nbi)
+    weak!("shmem_ulonglong_put_nbi", 499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_put_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, probe_shmem_ulonglong_put_nbi)
+    strong!(499, imp_shmem_ulonglong_put_nbi, brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi)
 }
-routine!(brief brief_shmem_ulonglong_put_nbi, imp_shmem_ulonglong_put_nbi, probe_shmem_ulonglong_put_nbi, guest_shmem_ulonglong_put_nbi, 499, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_put_nbi, kept_shmem_ulonglong_put_nbi, imp_shmem_ulonglong_put_nbi, probe_shmem_ulonglong_put_nbi, guest_shmem_ulonglong_put_nbi, 499, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_put_nbi", 500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, probe_shmem_int8_put_nbi)
+    weak!("shmem_int8_put_nbi", 500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_put_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, probe_shmem_int8_put_nbi)
+    strong!(500, imp_shmem_int8_put_nbi, brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi)
 }
-routine!(brief brief_shmem_int8_put_nbi, imp_shmem_int8_put_nbi, probe_shmem_int8_put_nbi, guest_shmem_int8_put_nbi, 500, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_put_nbi, kept_shmem_int8_put_nbi, imp_shmem_int8_put_nbi, probe_shmem_int8_put_nbi, guest_shmem_int8_put_nbi, 500, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_put_nbi", 501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, probe_shmem_int16_put_nbi)
+    weak!("shmem_int16_put_nbi", 501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_put_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, probe_shmem_int16_put_nbi)
+    strong!(501, imp_shmem_int16_put_nbi, brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi)
 }
-routine!(brief brief_shmem_int16_put_nbi, imp_shmem_int16_put_nbi, probe_shmem_int16_put_nbi, guest_shmem_int16_put_nbi, 501, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_put_nbi, kept_shmem_int16_put_nbi, imp_shmem_int16_put_nbi, probe_shmem_int16_put_nbi, guest_shmem_int16_put_nbi, 501, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_put_nbi", 502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, probe_shmem_int32_put_nbi)
+    weak!("shmem_int32_put_nbi", 502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_put_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, probe_shmem_int32_put_nbi)
+    strong!(502, imp_shmem_int32_put_nbi, brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi)
 }
-routine!(brief brief_shmem_int32_put_nbi, imp_shmem_int32_put_nbi, probe_shmem_int32_put_nbi, guest_shmem_int32_put_nbi, 502, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_put_nbi, kept_shmem_int32_put_nbi, imp_shmem_int32_put_nbi, probe_shmem_int32_put_nbi, guest_shmem_int32_put_nbi, 502, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_put_nbi", 503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, probe_shmem_int64_put_nbi)
+    weak!("shmem_int64_put_nbi", 503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_put_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, probe_shmem_int64_put_nbi)
+    strong!(503, imp_shmem_int64_put_nbi, brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi)
 }
-routine!(brief brief_shmem_int64_put_nbi, imp_shmem_int64_put_nbi, probe_shmem_int64_put_nbi, guest_shmem_int64_put_nbi, 503, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_put_nbi, kept_shmem_int64_put_nbi, imp_shmem_int64_put_nbi, probe_shmem_int64_put_nbi, guest_shmem_int64_put_nbi, 503, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_put_nbi", 504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, probe_shmem_uint8_put_nbi)
+    weak!("shmem_uint8_put_nbi", 504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_put_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, probe_shmem_uint8_put_nbi)
+    strong!(504, imp_shmem_uint8_put_nbi, brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi)
 }
-routine!(brief brief_shmem_uint8_put_nbi, imp_shmem_uint8_put_nbi, probe_shmem_uint8_put_nbi, guest_shmem_uint8_put_nbi, 504, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_put_nbi, kept_shmem_uint8_put_nbi, imp_shmem_uint8_put_nbi, probe_shmem_uint8_put_nbi, guest_shmem_uint8_put_nbi, 504, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_put_nbi", 505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, probe_shmem_uint16_put_nbi)
+    weak!("shmem_uint16_put_nbi", 505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_put_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, probe_shmem_uint16_put_nbi)
+    strong!(505, imp_shmem_uint16_put_nbi, brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi)
 }
-routine!(brief brief_shmem_uint16_put_nbi, imp_shmem_uint16_put_nbi, probe_shmem_uint16_put_nbi, guest_shmem_uint16_put_nbi, 505, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_put_nbi, kept_shmem_uint16_put_nbi, imp_shmem_uint16_put_nbi, probe_shmem_uint16_put_nbi, guest_shmem_uint16_put_nbi, 505, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_put_nbi", 506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, probe_shmem_uint32_put_nbi)
+    weak!("shmem_uint32_put_nbi", 506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_put_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, probe_shmem_uint32_put_nbi)
+    strong!(506, imp_shmem_uint32_put_nbi, brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi)
 }
-routine!(brief brief_shmem_uint32_put_nbi, imp_shmem_uint32_put_nbi, probe_shmem_uint32_put_nbi, guest_shmem_uint32_put_nbi, 506, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_put_nbi, kept_shmem_uint32_put_nbi, imp_shmem_uint32_put_nbi, probe_shmem_uint32_put_nbi, guest_shmem_uint32_put_nbi, 506, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_put_nbi", 507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, probe_shmem_uint64_put_nbi)
+    weak!("shmem_uint64_put_nbi", 507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_put_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, probe_shmem_uint64_put_nbi)
+    strong!(507, imp_shmem_uint64_put_nbi, brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi)
 }
-routine!(brief brief_shmem_uint64_put_nbi, imp_shmem_uint64_put_nbi, probe_shmem_uint64_put_nbi, guest_shmem_uint64_put_nbi, 507, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_put_nbi, kept_shmem_uint64_put_nbi, imp_shmem_uint64_put_nbi, probe_shmem_uint64_put_nbi, guest_shmem_uint64_put_nbi, 507, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_put_nbi", 508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, probe_shmem_size_put_nbi)
+    weak!("shmem_size_put_nbi", 508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, kept_shmem_size_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_put_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, probe_shmem_size_put_nbi)
+    strong!(508, imp_shmem_size_put_nbi, brief_shmem_size_put_nbi, kept_shmem_size_put_nbi)
 }
-routine!(brief brief_shmem_size_put_nbi, imp_shmem_size_put_nbi, probe_shmem_size_put_nbi, guest_shmem_size_put_nbi, 508, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_put_nbi, kept_shmem_size_put_nbi, imp_shmem_size_put_nbi, probe_shmem_size_put_nbi, guest_shmem_size_put_nbi, 508, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_put_nbi", 509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, probe_shmem_ptrdiff_put_nbi)
+    weak!("shmem_ptrdiff_put_nbi", 509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_put_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, probe_shmem_ptrdiff_put_nbi)
+    strong!(509, imp_shmem_ptrdiff_put_nbi, brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_put_nbi, imp_shmem_ptrdiff_put_nbi, probe_shmem_ptrdiff_put_nbi, guest_shmem_ptrdiff_put_nbi, 509, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_put_nbi, kept_shmem_ptrdiff_put_nbi, imp_shmem_ptrdiff_put_nbi, probe_shmem_ptrdiff_put_nbi, guest_shmem_ptrdiff_put_nbi, 509, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_put_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_put_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -486,53 +486,53 @@ routine!(imp_shmem_ctx_ptrdiff_put_nbi, probe_shmem_ctx_ptrdiff_put_nbi, guest_s
 
 #[unsafe(export_name = "pellucid_shmem_put8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put8_nbi", 534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, probe_shmem_put8_nbi)
+    weak!("shmem_put8_nbi", 534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, kept_shmem_put8_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, probe_shmem_put8_nbi)
+    strong!(534, imp_shmem_put8_nbi, brief_shmem_put8_nbi, kept_shmem_put8_nbi)
 }
-routine!(brief brief_shmem_put8_nbi, imp_shmem_put8_nbi, probe_shmem_put8_nbi, guest_shmem_put8_nbi, 534, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put8_nbi, kept_shmem_put8_nbi, imp_shmem_put8_nbi, probe_shmem_put8_nbi, guest_shmem_put8_nbi, 534, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put16_nbi", 535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, probe_shmem_put16_nbi)
+    weak!("shmem_put16_nbi", 535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, kept_shmem_put16_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, probe_shmem_put16_nbi)
+    strong!(535, imp_shmem_put16_nbi, brief_shmem_put16_nbi, kept_shmem_put16_nbi)
 }
-routine!(brief brief_shmem_put16_nbi, imp_shmem_put16_nbi, probe_shmem_put16_nbi, guest_shmem_put16_nbi, 535, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put16_nbi, kept_shmem_put16_nbi, imp_shmem_put16_nbi, probe_shmem_put16_nbi, guest_shmem_put16_nbi, 535, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(2)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put32_nbi", 536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, probe_shmem_put32_nbi)
+    weak!("shmem_put32_nbi", 536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, kept_shmem_put32_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, probe_shmem_put32_nbi)
+    strong!(536, imp_shmem_put32_nbi, brief_shmem_put32_nbi, kept_shmem_put32_nbi)
 }
-routine!(brief brief_shmem_put32_nbi, imp_shmem_put32_nbi, probe_shmem_put32_nbi, guest_shmem_put32_nbi, 536, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put32_nbi, kept_shmem_put32_nbi, imp_shmem_put32_nbi, probe_shmem_put32_nbi, guest_shmem_put32_nbi, 536, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(4)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put64_nbi", 537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, probe_shmem_put64_nbi)
+    weak!("shmem_put64_nbi", 537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, kept_shmem_put64_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, probe_shmem_put64_nbi)
+    strong!(537, imp_shmem_put64_nbi, brief_shmem_put64_nbi, kept_shmem_put64_nbi)
 }
-routine!(brief brief_shmem_put64_nbi, imp_shmem_put64_nbi, probe_shmem_put64_nbi, guest_shmem_put64_nbi, 537, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put64_nbi, kept_shmem_put64_nbi, imp_shmem_put64_nbi, probe_shmem_put64_nbi, guest_shmem_put64_nbi, 537, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(8)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_put128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_put128_nbi", 538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, probe_shmem_put128_nbi)
+    weak!("shmem_put128_nbi", 538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, kept_shmem_put128_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_put128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, probe_shmem_put128_nbi)
+    strong!(538, imp_shmem_put128_nbi, brief_shmem_put128_nbi, kept_shmem_put128_nbi)
 }
-routine!(brief brief_shmem_put128_nbi, imp_shmem_put128_nbi, probe_shmem_put128_nbi, guest_shmem_put128_nbi, 538, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_put128_nbi, kept_shmem_put128_nbi, imp_shmem_put128_nbi, probe_shmem_put128_nbi, guest_shmem_put128_nbi, 538, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(16)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_put8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_put8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -586,13 +586,13 @@ routine!(imp_shmem_ctx_put128_nbi, probe_shmem_ctx_put128_nbi, guest_shmem_ctx_p
 
 #[unsafe(export_name = "pellucid_shmem_putmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_putmem_nbi", 544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, probe_shmem_putmem_nbi)
+    weak!("shmem_putmem_nbi", 544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, kept_shmem_putmem_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_putmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, probe_shmem_putmem_nbi)
+    strong!(544, imp_shmem_putmem_nbi, brief_shmem_putmem_nbi, kept_shmem_putmem_nbi)
 }
-routine!(brief brief_shmem_putmem_nbi, imp_shmem_putmem_nbi, probe_shmem_putmem_nbi, guest_shmem_putmem_nbi, 544, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_putmem_nbi, kept_shmem_putmem_nbi, imp_shmem_putmem_nbi, probe_shmem_putmem_nbi, guest_shmem_putmem_nbi, 544, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, dest.addr(), nelems.wrapping_mul(1)] rma::put_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_putmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_putmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -606,243 +606,243 @@ routine!(imp_shmem_ctx_putmem_nbi, probe_shmem_ctx_putmem_nbi, guest_shmem_ctx_p
 
 #[unsafe(export_name = "pellucid_shmem_float_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    weak!("shmem_float_get_nbi", 546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, probe_shmem_float_get_nbi)
+    weak!("shmem_float_get_nbi", 546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, kept_shmem_float_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_float_get_nbi(dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
-    strong!(546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, probe_shmem_float_get_nbi)
+    strong!(546, imp_shmem_float_get_nbi, brief_shmem_float_get_nbi, kept_shmem_float_get_nbi)
 }
-routine!(brief brief_shmem_float_get_nbi, imp_shmem_float_get_nbi, probe_shmem_float_get_nbi, guest_shmem_float_get_nbi, 546, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_float_get_nbi, kept_shmem_float_get_nbi, imp_shmem_float_get_nbi, probe_shmem_float_get_nbi, guest_shmem_float_get_nbi, 546, sized, (dest: *mut f32, source: *const f32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_double_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    weak!("shmem_double_get_nbi", 547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, probe_shmem_double_get_nbi)
+    weak!("shmem_double_get_nbi", 547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, kept_shmem_double_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_double_get_nbi(dest: *mut f64, source: *const f64, nelems: usize, pe: c_int) {
-    strong!(547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, probe_shmem_double_get_nbi)
+    strong!(547, imp_shmem_double_get_nbi, brief_shmem_double_get_nbi, kept_shmem_double_get_nbi)
 }
-routine!(brief brief_shmem_double_get_nbi, imp_shmem_double_get_nbi, probe_shmem_double_get_nbi, guest_shmem_double_get_nbi, 547, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_double_get_nbi, kept_shmem_double_get_nbi, imp_shmem_double_get_nbi, probe_shmem_double_get_nbi, guest_shmem_double_get_nbi, 547, sized, (dest: *mut f64, source: *const f64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    weak!("shmem_longdouble_get_nbi", 548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, probe_shmem_longdouble_get_nbi)
+    weak!("shmem_longdouble_get_nbi", 548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longdouble_get_nbi(dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int) {
-    strong!(548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, probe_shmem_longdouble_get_nbi)
+    strong!(548, imp_shmem_longdouble_get_nbi, brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi)
 }
-routine!(brief brief_shmem_longdouble_get_nbi, imp_shmem_longdouble_get_nbi, probe_shmem_longdouble_get_nbi, guest_shmem_longdouble_get_nbi, 548, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longdouble_get_nbi, kept_shmem_longdouble_get_nbi, imp_shmem_longdouble_get_nbi, probe_shmem_longdouble_get_nbi, guest_shmem_longdouble_get_nbi, 548, sized, (dest: *mut LongDouble, source: *const LongDouble, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_char_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    weak!("shmem_char_get_nbi", 549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, probe_shmem_char_get_nbi)
+    weak!("shmem_char_get_nbi", 549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, kept_shmem_char_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_char_get_nbi(dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int) {
-    strong!(549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, probe_shmem_char_get_nbi)
+    strong!(549, imp_shmem_char_get_nbi, brief_shmem_char_get_nbi, kept_shmem_char_get_nbi)
 }
-routine!(brief brief_shmem_char_get_nbi, imp_shmem_char_get_nbi, probe_shmem_char_get_nbi, guest_shmem_char_get_nbi, 549, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_char_get_nbi, kept_shmem_char_get_nbi, imp_shmem_char_get_nbi, probe_shmem_char_get_nbi, guest_shmem_char_get_nbi, 549, sized, (dest: *mut c_char, source: *const c_char, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_schar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    weak!("shmem_schar_get_nbi", 550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, probe_shmem_schar_get_nbi)
+    weak!("shmem_schar_get_nbi", 550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_schar_get_nbi(dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int) {
-    strong!(550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, probe_shmem_schar_get_nbi)
+    strong!(550, imp_shmem_schar_get_nbi, brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi)
 }
-routine!(brief brief_shmem_schar_get_nbi, imp_shmem_schar_get_nbi, probe_shmem_schar_get_nbi, guest_shmem_schar_get_nbi, 550, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_schar_get_nbi, kept_shmem_schar_get_nbi, imp_shmem_schar_get_nbi, probe_shmem_schar_get_nbi, guest_shmem_schar_get_nbi, 550, sized, (dest: *mut c_schar, source: *const c_schar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_short_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    weak!("shmem_short_get_nbi", 551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, probe_shmem_short_get_nbi)
+    weak!("shmem_short_get_nbi", 551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, kept_shmem_short_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_short_get_nbi(dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int) {
-    strong!(551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, probe_shmem_short_get_nbi)
+    strong!(551, imp_shmem_short_get_nbi, brief_shmem_short_get_nbi, kept_shmem_short_get_nbi)
 }
-routine!(brief brief_shmem_short_get_nbi, imp_shmem_short_get_nbi, probe_shmem_short_get_nbi, guest_shmem_short_get_nbi, 551, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_short_get_nbi, kept_shmem_short_get_nbi, imp_shmem_short_get_nbi, probe_shmem_short_get_nbi, guest_shmem_short_get_nbi, 551, sized, (dest: *mut c_short, source: *const c_short, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    weak!("shmem_int_get_nbi", 552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, probe_shmem_int_get_nbi)
+    weak!("shmem_int_get_nbi", 552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, kept_shmem_int_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int_get_nbi(dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int) {
-    strong!(552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, probe_shmem_int_get_nbi)
+    strong!(552, imp_shmem_int_get_nbi, brief_shmem_int_get_nbi, kept_shmem_int_get_nbi)
 }
-routine!(brief brief_shmem_int_get_nbi, imp_shmem_int_get_nbi, probe_shmem_int_get_nbi, guest_shmem_int_get_nbi, 552, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int_get_nbi, kept_shmem_int_get_nbi, imp_shmem_int_get_nbi, probe_shmem_int_get_nbi, guest_shmem_int_get_nbi, 552, sized, (dest: *mut c_int, source: *const c_int, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_long_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    weak!("shmem_long_get_nbi", 553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, probe_shmem_long_get_nbi)
+    weak!("shmem_long_get_nbi", 553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, kept_shmem_long_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_long_get_nbi(dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int) {
-    strong!(553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, probe_shmem_long_get_nbi)
+    strong!(553, imp_shmem_long_get_nbi, brief_shmem_long_get_nbi, kept_shmem_long_get_nbi)
 }
-routine!(brief brief_shmem_long_get_nbi, imp_shmem_long_get_nbi, probe_shmem_long_get_nbi, guest_shmem_long_get_nbi, 553, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_long_get_nbi, kept_shmem_long_get_nbi, imp_shmem_long_get_nbi, probe_shmem_long_get_nbi, guest_shmem_long_get_nbi, 553, sized, (dest: *mut c_long, source: *const c_long, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    weak!("shmem_longlong_get_nbi", 554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, probe_shmem_longlong_get_nbi)
+    weak!("shmem_longlong_get_nbi", 554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_longlong_get_nbi(dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int) {
-    strong!(554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, probe_shmem_longlong_get_nbi)
+    strong!(554, imp_shmem_longlong_get_nbi, brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi)
 }
-routine!(brief brief_shmem_longlong_get_nbi, imp_shmem_longlong_get_nbi, probe_shmem_longlong_get_nbi, guest_shmem_longlong_get_nbi, 554, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_longlong_get_nbi, kept_shmem_longlong_get_nbi, imp_shmem_longlong_get_nbi, probe_shmem_longlong_get_nbi, guest_shmem_longlong_get_nbi, 554, sized, (dest: *mut c_longlong, source: *const c_longlong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    weak!("shmem_uchar_get_nbi", 555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, probe_shmem_uchar_get_nbi)
+    weak!("shmem_uchar_get_nbi", 555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uchar_get_nbi(dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int) {
-    strong!(555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, probe_shmem_uchar_get_nbi)
+    strong!(555, imp_shmem_uchar_get_nbi, brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi)
 }
-routine!(brief brief_shmem_uchar_get_nbi, imp_shmem_uchar_get_nbi, probe_shmem_uchar_get_nbi, guest_shmem_uchar_get_nbi, 555, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uchar_get_nbi, kept_shmem_uchar_get_nbi, imp_shmem_uchar_get_nbi, probe_shmem_uchar_get_nbi, guest_shmem_uchar_get_nbi, 555, sized, (dest: *mut c_uchar, source: *const c_uchar, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    weak!("shmem_ushort_get_nbi", 556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, probe_shmem_ushort_get_nbi)
+    weak!("shmem_ushort_get_nbi", 556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ushort_get_nbi(dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int) {
-    strong!(556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, probe_shmem_ushort_get_nbi)
+    strong!(556, imp_shmem_ushort_get_nbi, brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi)
 }
-routine!(brief brief_shmem_ushort_get_nbi, imp_shmem_ushort_get_nbi, probe_shmem_ushort_get_nbi, guest_shmem_ushort_get_nbi, 556, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ushort_get_nbi, kept_shmem_ushort_get_nbi, imp_shmem_ushort_get_nbi, probe_shmem_ushort_get_nbi, guest_shmem_ushort_get_nbi, 556, sized, (dest: *mut c_ushort, source: *const c_ushort, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    weak!("shmem_uint_get_nbi", 557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, probe_shmem_uint_get_nbi)
+    weak!("shmem_uint_get_nbi", 557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint_get_nbi(dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int) {
-    strong!(557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, probe_shmem_uint_get_nbi)
+    strong!(557, imp_shmem_uint_get_nbi, brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi)
 }
-routine!(brief brief_shmem_uint_get_nbi, imp_shmem_uint_get_nbi, probe_shmem_uint_get_nbi, guest_shmem_uint_get_nbi, 557, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint_get_nbi, kept_shmem_uint_get_nbi, imp_shmem_uint_get_nbi, probe_shmem_uint_get_nbi, guest_shmem_uint_get_nbi, 557, sized, (dest: *mut c_uint, source: *const c_uint, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulong_get_nbi", 558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, probe_shmem_ulong_get_nbi)
+    weak!("shmem_ulong_get_nbi", 558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulong_get_nbi(dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int) {
-    strong!(558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, probe_shmem_ulong_get_nbi)
+    strong!(558, imp_shmem_ulong_get_nbi, brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi)
 }
-routine!(brief brief_shmem_ulong_get_nbi, imp_shmem_ulong_get_nbi, probe_shmem_ulong_get_nbi, guest_shmem_ulong_get_nbi, 558, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulong_get_nbi, kept_shmem_ulong_get_nbi, imp_shmem_ulong_get_nbi, probe_shmem_ulong_get_nbi, guest_shmem_ulong_get_nbi, 558, sized, (dest: *mut c_ulong, source: *const c_ulong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    weak!("shmem_ulonglong_get_nbi", 559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, probe_shmem_ulonglong_get_nbi)
+    weak!("shmem_ulonglong_get_nbi", 559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ulonglong_get_nbi(dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int) {
-    strong!(559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, probe_shmem_ulonglong_get_nbi)
+    strong!(559, imp_shmem_ulonglong_get_nbi, brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi)
 }
-routine!(brief brief_shmem_ulonglong_get_nbi, imp_shmem_ulonglong_get_nbi, probe_shmem_ulonglong_get_nbi, guest_shmem_ulonglong_get_nbi, 559, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ulonglong_get_nbi, kept_shmem_ulonglong_get_nbi, imp_shmem_ulonglong_get_nbi, probe_shmem_ulonglong_get_nbi, guest_shmem_ulonglong_get_nbi, 559, sized, (dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    weak!("shmem_int8_get_nbi", 560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, probe_shmem_int8_get_nbi)
+    weak!("shmem_int8_get_nbi", 560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int8_get_nbi(dest: *mut i8, source: *const i8, nelems: usize, pe: c_int) {
-    strong!(560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, probe_shmem_int8_get_nbi)
+    strong!(560, imp_shmem_int8_get_nbi, brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi)
 }
-routine!(brief brief_shmem_int8_get_nbi, imp_shmem_int8_get_nbi, probe_shmem_int8_get_nbi, guest_shmem_int8_get_nbi, 560, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int8_get_nbi, kept_shmem_int8_get_nbi, imp_shmem_int8_get_nbi, probe_shmem_int8_get_nbi, guest_shmem_int8_get_nbi, 560, sized, (dest: *mut i8, source: *const i8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    weak!("shmem_int16_get_nbi", 561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, probe_shmem_int16_get_nbi)
+    weak!("shmem_int16_get_nbi", 561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int16_get_nbi(dest: *mut i16, source: *const i16, nelems: usize, pe: c_int) {
-    strong!(561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, probe_shmem_int16_get_nbi)
+    strong!(561, imp_shmem_int16_get_nbi, brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi)
 }
-routine!(brief brief_shmem_int16_get_nbi, imp_shmem_int16_get_nbi, probe_shmem_int16_get_nbi, guest_shmem_int16_get_nbi, 561, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int16_get_nbi, kept_shmem_int16_get_nbi, imp_shmem_int16_get_nbi, probe_shmem_int16_get_nbi, guest_shmem_int16_get_nbi, 561, sized, (dest: *mut i16, source: *const i16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    weak!("shmem_int32_get_nbi", 562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, probe_shmem_int32_get_nbi)
+    weak!("shmem_int32_get_nbi", 562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int32_get_nbi(dest: *mut i32, source: *const i32, nelems: usize, pe: c_int) {
-    strong!(562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, probe_shmem_int32_get_nbi)
+    strong!(562, imp_shmem_int32_get_nbi, brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi)
 }
-routine!(brief brief_shmem_int32_get_nbi, imp_shmem_int32_get_nbi, probe_shmem_int32_get_nbi, guest_shmem_int32_get_nbi, 562, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int32_get_nbi, kept_shmem_int32_get_nbi, imp_shmem_int32_get_nbi, probe_shmem_int32_get_nbi, guest_shmem_int32_get_nbi, 562, sized, (dest: *mut i32, source: *const i32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_int64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    weak!("shmem_int64_get_nbi", 563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, probe_shmem_int64_get_nbi)
+    weak!("shmem_int64_get_nbi", 563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_int64_get_nbi(dest: *mut i64, source: *const i64, nelems: usize, pe: c_int) {
-    strong!(563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, probe_shmem_int64_get_nbi)
+    strong!(563, imp_shmem_int64_get_nbi, brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi)
 }
-routine!(brief brief_shmem_int64_get_nbi, imp_shmem_int64_get_nbi, probe_shmem_int64_get_nbi, guest_shmem_int64_get_nbi, 563, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_int64_get_nbi, kept_shmem_int64_get_nbi, imp_shmem_int64_get_nbi, probe_shmem_int64_get_nbi, guest_shmem_int64_get_nbi, 563, sized, (dest: *mut i64, source: *const i64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    weak!("shmem_uint8_get_nbi", 564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, probe_shmem_uint8_get_nbi)
+    weak!("shmem_uint8_get_nbi", 564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint8_get_nbi(dest: *mut u8, source: *const u8, nelems: usize, pe: c_int) {
-    strong!(564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, probe_shmem_uint8_get_nbi)
+    strong!(564, imp_shmem_uint8_get_nbi, brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi)
 }
-routine!(brief brief_shmem_uint8_get_nbi, imp_shmem_uint8_get_nbi, probe_shmem_uint8_get_nbi, guest_shmem_uint8_get_nbi, 564, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint8_get_nbi, kept_shmem_uint8_get_nbi, imp_shmem_uint8_get_nbi, probe_shmem_uint8_get_nbi, guest_shmem_uint8_get_nbi, 564, sized, (dest: *mut u8, source: *const u8, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    weak!("shmem_uint16_get_nbi", 565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, probe_shmem_uint16_get_nbi)
+    weak!("shmem_uint16_get_nbi", 565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint16_get_nbi(dest: *mut u16, source: *const u16, nelems: usize, pe: c_int) {
-    strong!(565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, probe_shmem_uint16_get_nbi)
+    strong!(565, imp_shmem_uint16_get_nbi, brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi)
 }
-routine!(brief brief_shmem_uint16_get_nbi, imp_shmem_uint16_get_nbi, probe_shmem_uint16_get_nbi, guest_shmem_uint16_get_nbi, 565, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint16_get_nbi, kept_shmem_uint16_get_nbi, imp_shmem_uint16_get_nbi, probe_shmem_uint16_get_nbi, guest_shmem_uint16_get_nbi, 565, sized, (dest: *mut u16, source: *const u16, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    weak!("shmem_uint32_get_nbi", 566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, probe_shmem_uint32_get_nbi)
+    weak!("shmem_uint32_get_nbi", 566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint32_get_nbi(dest: *mut u32, source: *const u32, nelems: usize, pe: c_int) {
-    strong!(566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, probe_shmem_uint32_get_nbi)
+    strong!(566, imp_shmem_uint32_get_nbi, brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi)
 }
-routine!(brief brief_shmem_uint32_get_nbi, imp_shmem_uint32_get_nbi, probe_shmem_uint32_get_nbi, guest_shmem_uint32_get_nbi, 566, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint32_get_nbi, kept_shmem_uint32_get_nbi, imp_shmem_uint32_get_nbi, probe_shmem_uint32_get_nbi, guest_shmem_uint32_get_nbi, 566, sized, (dest: *mut u32, source: *const u32, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    weak!("shmem_uint64_get_nbi", 567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, probe_shmem_uint64_get_nbi)
+    weak!("shmem_uint64_get_nbi", 567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_uint64_get_nbi(dest: *mut u64, source: *const u64, nelems: usize, pe: c_int) {
-    strong!(567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, probe_shmem_uint64_get_nbi)
+    strong!(567, imp_shmem_uint64_get_nbi, brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi)
 }
-routine!(brief brief_shmem_uint64_get_nbi, imp_shmem_uint64_get_nbi, probe_shmem_uint64_get_nbi, guest_shmem_uint64_get_nbi, 567, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_uint64_get_nbi, kept_shmem_uint64_get_nbi, imp_shmem_uint64_get_nbi, probe_shmem_uint64_get_nbi, guest_shmem_uint64_get_nbi, 567, sized, (dest: *mut u64, source: *const u64, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_size_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    weak!("shmem_size_get_nbi", 568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, probe_shmem_size_get_nbi)
+    weak!("shmem_size_get_nbi", 568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, kept_shmem_size_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_size_get_nbi(dest: *mut usize, source: *const usize, nelems: usize, pe: c_int) {
-    strong!(568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, probe_shmem_size_get_nbi)
+    strong!(568, imp_shmem_size_get_nbi, brief_shmem_size_get_nbi, kept_shmem_size_get_nbi)
 }
-routine!(brief brief_shmem_size_get_nbi, imp_shmem_size_get_nbi, probe_shmem_size_get_nbi, guest_shmem_size_get_nbi, 568, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_size_get_nbi, kept_shmem_size_get_nbi, imp_shmem_size_get_nbi, probe_shmem_size_get_nbi, guest_shmem_size_get_nbi, 568, sized, (dest: *mut usize, source: *const usize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    weak!("shmem_ptrdiff_get_nbi", 569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, probe_shmem_ptrdiff_get_nbi)
+    weak!("shmem_ptrdiff_get_nbi", 569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_ptrdiff_get_nbi(dest: *mut isize, source: *const isize, nelems: usize, pe: c_int) {
-    strong!(569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, probe_shmem_ptrdiff_get_nbi)
+    strong!(569, imp_shmem_ptrdiff_get_nbi, brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi)
 }
-routine!(brief brief_shmem_ptrdiff_get_nbi, imp_shmem_ptrdiff_get_nbi, probe_shmem_ptrdiff_get_nbi, guest_shmem_ptrdiff_get_nbi, 569, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_ptrdiff_get_nbi, kept_shmem_ptrdiff_get_nbi, imp_shmem_ptrdiff_get_nbi, probe_shmem_ptrdiff_get_nbi, guest_shmem_ptrdiff_get_nbi, 569, sized, (dest: *mut isize, source: *const isize, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_float_get_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_float_get_nbi(ctx: Ctx, dest: *mut f32, source: *const f32, nelems: usize, pe: c_int) {
@@ -1086,53 +1086,53 @@ routine!(imp_shmem_ctx_ptrdiff_get_nbi, probe_shmem_ctx_ptrdiff_get_nbi, guest_s
 
 #[unsafe(export_name = "pellucid_shmem_get8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get8_nbi", 594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, probe_shmem_get8_nbi)
+    weak!("shmem_get8_nbi", 594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, kept_shmem_get8_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get8_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, probe_shmem_get8_nbi)
+    strong!(594, imp_shmem_get8_nbi, brief_shmem_get8_nbi, kept_shmem_get8_nbi)
 }
-routine!(brief brief_shmem_get8_nbi, imp_shmem_get8_nbi, probe_shmem_get8_nbi, guest_shmem_get8_nbi, 594, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get8_nbi, kept_shmem_get8_nbi, imp_shmem_get8_nbi, probe_shmem_get8_nbi, guest_shmem_get8_nbi, 594, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get16_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get16_nbi", 595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, probe_shmem_get16_nbi)
+    weak!("shmem_get16_nbi", 595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, kept_shmem_get16_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get16_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, probe_shmem_get16_nbi)
+    strong!(595, imp_shmem_get16_nbi, brief_shmem_get16_nbi, kept_shmem_get16_nbi)
 }
-routine!(brief brief_shmem_get16_nbi, imp_shmem_get16_nbi, probe_shmem_get16_nbi, guest_shmem_get16_nbi, 595, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get16_nbi, kept_shmem_get16_nbi, imp_shmem_get16_nbi, probe_shmem_get16_nbi, guest_shmem_get16_nbi, 595, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(2)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u16>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get32_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get32_nbi", 596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, probe_shmem_get32_nbi)
+    weak!("shmem_get32_nbi", 596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, kept_shmem_get32_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get32_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, probe_shmem_get32_nbi)
+    strong!(596, imp_shmem_get32_nbi, brief_shmem_get32_nbi, kept_shmem_get32_nbi)
 }
-routine!(brief brief_shmem_get32_nbi, imp_shmem_get32_nbi, probe_shmem_get32_nbi, guest_shmem_get32_nbi, 596, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get32_nbi, kept_shmem_get32_nbi, imp_shmem_get32_nbi, probe_shmem_get32_nbi, guest_shmem_get32_nbi, 596, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(4)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u32>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get64_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get64_nbi", 597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, probe_shmem_get64_nbi)
+    weak!("shmem_get64_nbi", 597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, kept_shmem_get64_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get64_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, probe_shmem_get64_nbi)
+    strong!(597, imp_shmem_get64_nbi, brief_shmem_get64_nbi, kept_shmem_get64_nbi)
 }
-routine!(brief brief_shmem_get64_nbi, imp_shmem_get64_nbi, probe_shmem_get64_nbi, guest_shmem_get64_nbi, 597, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get64_nbi, kept_shmem_get64_nbi, imp_shmem_get64_nbi, probe_shmem_get64_nbi, guest_shmem_get64_nbi, 597, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(8)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u64>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_get128_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_get128_nbi", 598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, probe_shmem_get128_nbi)
+    weak!("shmem_get128_nbi", 598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, kept_shmem_get128_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_get128_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, probe_shmem_get128_nbi)
+    strong!(598, imp_shmem_get128_nbi, brief_shmem_get128_nbi, kept_shmem_get128_nbi)
 }
-routine!(brief brief_shmem_get128_nbi, imp_shmem_get128_nbi, probe_shmem_get128_nbi, guest_shmem_get128_nbi, 598, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_get128_nbi, kept_shmem_get128_nbi, imp_shmem_get128_nbi, probe_shmem_get128_nbi, guest_shmem_get128_nbi, 598, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(16)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<W128>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get8_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get8_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
@@ -1186,13 +1186,13 @@ routine!(imp_shmem_ctx_get128_nbi, probe_shmem_ctx_get128_nbi, guest_shmem_ctx_g
 
 #[unsafe(export_name = "pellucid_shmem_getmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    weak!("shmem_getmem_nbi", 604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, probe_shmem_getmem_nbi)
+    weak!("shmem_getmem_nbi", 604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, kept_shmem_getmem_nbi)
 }
 #[unsafe(no_mangle)] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn pshmem_getmem_nbi(dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {
-    strong!(604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, probe_shmem_getmem_nbi)
+    strong!(604, imp_shmem_getmem_nbi, brief_shmem_getmem_nbi, kept_shmem_getmem_nbi)
 }
-routine!(brief brief_shmem_getmem_nbi, imp_shmem_getmem_nbi, probe_shmem_getmem_nbi, guest_shmem_getmem_nbi, 604, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
+routine!(brief brief_shmem_getmem_nbi, kept_shmem_getmem_nbi, imp_shmem_getmem_nbi, probe_shmem_getmem_nbi, guest_shmem_getmem_nbi, 604, sized, (dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int), |m| [pe, source.addr(), nelems.wrapping_mul(1)] rma::get_nbi(m, Ctx::DEFAULT, dest.cast(), source.cast(), bytes::<u8>(nelems), pe), args [dest.addr(), source.addr(), word(Ctx::DEFAULT), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_getmem_nbi")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_getmem_nbi(ctx: Ctx, dest: *mut c_void, source: *const c_void, nelems: usize, pe: c_int) {

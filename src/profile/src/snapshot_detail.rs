@@ -163,7 +163,7 @@ fn sites(segment: &Segment, slot: &Slot, overhead_ns: f64, sums: &mut BTreeMap<u
             routine: op::get(op).map(|row| row.name.to_owned()).unwrap_or_default(),
             region,
             calls,
-            bytes: get(&row.bytes),
+            bytes: get(&row.bytes).saturating_add(op::bytes_of_calls(op, calls)),
             timed_calls: exact_calls + samples,
             total_ns: mean.map(|mean| exact_ns.saturating_add((mean * others).round() as u64)),
             max_ns: get(&row.max_ns),

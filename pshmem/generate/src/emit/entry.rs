@@ -62,7 +62,7 @@ fn entry(routine: &Routine, op: usize) -> String {
     } else {
         (format!("imp_{name}"), format!("probe_{name}"))
     };
-    let probe = if is_brief(routine) { format!("brief_{name}, {probe}") } else { probe };
+    let probe = if is_brief(routine) { format!("brief_{name}, kept_{name}") } else { probe };
     let attributes = "#[unsafe(naked)] #[unsafe(link_section = \"pellucid_entry\")]";
     let mut text = format!(
         "\n#[unsafe(export_name = \"{EXPORT}{name}\")] {attributes}\n\
@@ -74,8 +74,7 @@ fn entry(routine: &Routine, op: usize) -> String {
     text
 }
 
-/// Whether most calls of a routine need no more than being counted, where nobody asked for a profile to be kept: transfers
-/// that may be short, and are counted by nothing but operation, size and distance.
+/// Whether most calls of a routine need no more than being counted: transfers that may be short.
 fn is_brief(routine: &Routine) -> bool {
     let row = routine.row;
     matches!(row.timing, Timing::Sampled | Timing::Sized)
@@ -136,7 +135,7 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
         true => (format!("exported pellucid_through_{name}, "), "pellucid_"),
         false => (String::new(), ""),
     };
-    let kind = if is_brief(routine) { format!("brief brief_{name}, ") } else { kind };
+    let kind = if is_brief(routine) { format!("brief brief_{name}, kept_{name}, ") } else { kind };
     let kind = if row.ret == "noreturn" { "never ".to_owned() } else { kind };
     format!(
         "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}guest_{name}, {op}, {}, ({params}){ret}, \

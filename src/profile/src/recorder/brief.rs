@@ -1,4 +1,4 @@
-//! What a brief profile records of most short calls: two numbers and the current operation, in some ten instructions.
+//! What is recorded of most short calls: a few numbers and the current operation, in a dozen instructions.
 //!
 //! A program that waits for memory keeps as many accesses going as fit into the processor's window of instructions; what
 //! is recorded in between takes from that room, so each instruction counts. Calls that need more (a sample is due, an event
@@ -8,40 +8,86 @@
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::hot::bump;
+use super::hot::{bump, counted_bytes};
 use super::tls;
-use crate::op::{ONE_ELEMENT, SAMPLED_BYTES, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, SAMPLED_BYTES, TRANSFER_SHIFT, traits};
+use crate::segment::extra::{PEERS, Site, TRANSFERS, Traffic, key, site_index};
 use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, STATE_ENTERED, Slot, SlotHead, current_word};
 use crate::size::{DISTANCES, Distance, size_class};
+use crate::trace;
 
-/// Counts a call of a short routine. False: the probe is to record it.
+/// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to record
+/// it.
 ///
 /// `peer` is a world PE; the payload is an element of the routine.
 #[inline(always)]
-pub fn sampled<const OP: u16>(peer: i32, _bytes: usize) -> bool {
+pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     const { assert!(traits(OP) & ONE_ELEMENT != 0) };
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = on_host(slot, peer) else { return false };
-    let cell = slot.cell(OP);
-    enter::<OP>(slot, peer) && {
-        add_one(&cell.calls, distance);
-        true
+    let Some(rows) = Rows::find::<OP, KEPT>(slot, peer) else { return false };
+    if !enter::<OP>(slot, peer) {
+        return false;
     }
+    add_one(&slot.cell(OP).calls, distance);
+    rows.count::<OP, KEPT>(bytes);
+    true
 }
 
-/// Counts a put or get of up to [`SAMPLED_BYTES`]. False: the probe is to record it.
+/// Counts a put or get of up to [`SAMPLED_BYTES`]; as [`sampled`].
 #[inline(always)]
-pub fn sized<const OP: u16>(peer: i32, bytes: usize) -> bool {
+pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = on_host(slot, peer) else { return false };
     let row = slot.cell(OP).row.load(Relaxed);
-    if bytes > SAMPLED_BYTES || row <= ROW_OVERFLOW || !enter::<OP>(slot, peer) {
+    if bytes > SAMPLED_BYTES || row <= ROW_OVERFLOW {
+        return false;
+    }
+    let Some(rows) = Rows::find::<OP, KEPT>(slot, peer) else { return false };
+    if !enter::<OP>(slot, peer) {
         return false;
     }
     let size = &slot.row(row).sizes[size_class(bytes)][distance];
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
+    rows.count::<OP, KEPT>(bytes);
     true
+}
+
+/// What a call is counted by in a kept profile, beyond operation, size and distance.
+struct Rows<'a> {
+    site: &'a Site,
+    peer: &'a Traffic,
+}
+
+impl<'a> Rows<'a> {
+    /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
+    #[inline(always)]
+    fn find<const OP: u16, const KEPT: bool>(slot: &'a Slot, peer: i32) -> Option<Rows<'a>> {
+        let (sites, peers) = (&slot.extra.sites, &slot.extra.peers);
+        let kind = usize::from(traits(OP) >> TRANSFER_SHIFT & 3) % TRANSFERS;
+        if !KEPT {
+            return Some(Rows { site: &sites[0], peer: &peers[0].kinds[kind] });
+        }
+        let key = key(tls::site(), OP, slot.head.region_key.load(Relaxed));
+        let site = &sites[site_index(key)];
+        let row = &peers[peer as usize & (PEERS - 1)];
+        let is_known = site.key.load(Relaxed) == key && row.tag.load(Relaxed) == peer as u64 + 1;
+        let is_usual = traits(OP) & NONBLOCKING == 0 && !trace::takes_all();
+        (is_known && is_usual).then_some(Rows { site, peer: &row.kinds[kind] })
+    }
+
+    #[inline(always)]
+    fn count<const OP: u16, const KEPT: bool>(&self, bytes: usize) {
+        if KEPT {
+            bump(&self.site.calls, 1);
+            if counted_bytes(OP, bytes) != 0 {
+                bump(&self.site.bytes, bytes as u64);
+            }
+            bump(&self.peer.calls, 1);
+            bump(&self.peer.bytes, bytes as u64);
+        }
+    }
 }
 
 /// As [`bump`] by one, in one instruction whatever the compiler makes of that.

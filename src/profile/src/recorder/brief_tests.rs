@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use super::tests::TURN;
-use super::{attach, brief, sampled, sized};
+use super::{attach, brief, sampled, set_site, sized};
 use crate::model::{Pe, Routine};
 use crate::op::{OPS, find};
 use crate::segment::{JobInfo, Segment, create};
@@ -33,18 +33,26 @@ const PUT: u16 = id("shmem_putmem");
 static PROBED: AtomicU64 = AtomicU64::new(0);
 
 /// As the entries of these routines.
-fn p(peer: i32) {
-    if !brief::sampled::<P>(peer, 4) {
+fn p_in<const KEPT: bool>(peer: i32) {
+    if !brief::sampled::<P, KEPT>(peer, 4) {
         PROBED.fetch_add(1, Relaxed);
         sampled(P, peer, 0, 4, || ());
     }
 }
 
-fn put(peer: i32, bytes: usize) {
-    if !brief::sized::<PUT>(peer, bytes) {
+fn put_in<const KEPT: bool>(peer: i32, bytes: usize) {
+    if !brief::sized::<PUT, KEPT>(peer, bytes) {
         PROBED.fetch_add(1, Relaxed);
         sized(PUT, peer, 0, bytes, || ());
     }
+}
+
+fn p(peer: i32) {
+    p_in::<false>(peer);
+}
+
+fn put(peer: i32, bytes: usize) {
+    put_in::<false>(peer, bytes);
 }
 
 /// The profile of PE 3, one of the PEs 2 to 4 of a host in a job of 6, after a process has run this. Its exit code must be 0.
@@ -96,13 +104,40 @@ fn every_call_is_counted_once_at_its_distance_whichever_way_it_goes() {
 }
 
 #[test]
+fn a_kept_profile_has_each_call_once_by_site_and_by_peer_too() {
+    const ROUNDS: u64 = 100_000;
+    let pe = profile_of(|| {
+        for round in 0..ROUNDS {
+            // Two places of the program.
+            set_site(0x1000 + (round & 1) * 0x100);
+            [3, 2, 4].into_iter().for_each(p_in::<true>);
+            [0, 8, 1025].into_iter().for_each(|bytes| put_in::<true>(2, bytes));
+        }
+        PROBED.load(Relaxed) < 2 * ROUNDS
+    });
+    let (int, mem) = (routine(&pe, P), routine(&pe, PUT));
+    assert_eq!((int.calls, int.bytes), ([0, ROUNDS, 2 * ROUNDS, 0], [0, 4 * ROUNDS, 8 * ROUNDS, 0]));
+    assert_eq!((mem.calls, mem.bytes), ([0, 0, 3 * ROUNDS, 0], [0, 0, 1033 * ROUNDS, 0]));
+    let sites: Vec<_> = pe.detail.sites.iter().map(|s| (s.address, s.routine.as_str(), s.calls, s.bytes)).collect();
+    for address in [0x1000, 0x1100] {
+        assert!(sites.contains(&(address, "shmem_int_p", 3 * ROUNDS / 2, 6 * ROUNDS)), "{sites:x?}");
+        assert!(sites.contains(&(address, "shmem_putmem", 3 * ROUNDS / 2, 1033 * ROUNDS / 2)), "{sites:x?}");
+    }
+    let peers: Vec<_> = pe.detail.peers.iter().map(|p| (p.pe, p.put.calls, p.put.bytes)).collect();
+    assert_eq!(
+        peers,
+        [(Some(2), 4 * ROUNDS, 1037 * ROUNDS), (Some(3), ROUNDS, 4 * ROUNDS), (Some(4), ROUNDS, 4 * ROUNDS)]
+    );
+}
+
+#[test]
 fn the_last_call_is_the_threads_current_one() {
     let pe = profile_of(|| {
         (0..1000).for_each(|_| put(4, 16));
         let before = PROBED.load(Relaxed);
         (0..1000).for_each(|_| p(2));
         // The one that tells is not a sample.
-        while !brief::sampled::<P>(4, 4) {
+        while !brief::sampled::<P, false>(4, 4) {
             sampled(P, 4, 0, 4, || ());
         }
         PROBED.load(Relaxed) > before

@@ -8,7 +8,7 @@ use std::sync::atomic::{
 use super::hot::{self, bump};
 use super::tls;
 use crate::arm;
-use crate::op::{NONBLOCKING, TRANSFER, TRANSFER_SHIFT, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, TRANSFER_SHIFT, traits};
 use crate::segment::extra::{
     CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key,
     site_index,
@@ -30,7 +30,7 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
     let at = if slot.extra.sites[first].key.load(Relaxed) == key { first } else { site_row(slot, key) };
     let site = &slot.extra.sites[at];
     bump(&site.calls, 1);
-    if bytes != 0 {
+    if bytes != 0 && !bytes_follow(op, at) {
         bump(&site.bytes, bytes as u64);
     }
     if traits & TRANSFER != 0 && peer >= 0 {
@@ -47,12 +47,21 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
     at as u32
 }
 
+/// Whether the bytes in a call site's row follow from its calls: not in the row that all operations share.
+#[inline(always)]
+fn bytes_follow(op: u16, at: usize) -> bool {
+    traits(op) & ONE_ELEMENT != 0 && at != SITE_OVERFLOW
+}
+
 /// As [`note`], for a thread that shares its slot with others.
 #[cold]
 pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
-    let site = &slot.extra.sites[site_row(slot, key(tls::site(), op, 0))];
+    let at = site_row(slot, key(tls::site(), op, 0));
+    let site = &slot.extra.sites[at];
     site.calls.fetch_add(1, Relaxed);
-    site.bytes.fetch_add(bytes as u64, Relaxed);
+    if !bytes_follow(op, at) {
+        site.bytes.fetch_add(bytes as u64, Relaxed);
+    }
     if traits(op) & TRANSFER != 0 && peer >= 0 {
         let row = &slot.extra.peers[peer_row(slot, peer as u64 + 1)];
         let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];

@@ -108,7 +108,7 @@ pub struct Site {
     pub key: AtomicU64,
     /// Calls.
     pub calls: AtomicU64,
-    /// Bytes.
+    /// Bytes, where they do not follow from the calls: [`crate::op::bytes_of_calls`].
     pub bytes: AtomicU64,
     /// Calls that were timed and stand for themselves only.
     pub exact_calls: AtomicU64,

@@ -139,6 +139,9 @@ impl Fold {
                 }
             }
         }
+        for row in self.rows.iter_mut().filter(|row| is_always(row.op) && !row.inflight && Some(row.op) != inflight) {
+            force(slot, row);
+        }
     }
 
     /// Writes what was folded since the last event, as calls between that and `until`.
