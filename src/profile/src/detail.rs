@@ -315,20 +315,6 @@ pub struct Detail {
     pub region_errors: u32,
 }
 
-impl Detail {
-    /// Keeps at most `most` synchronisations: every second, fourth ... of them, the same on all PEs that do so.
-    pub fn thin_out(&mut self, most: usize) {
-        while self.syncs.len() > most {
-            self.sync_every = self.sync_every.max(1).saturating_mul(2);
-            let every = self.sync_every;
-            self.syncs.retain(|sync| sync.number % every == 0);
-            if every > 1 << 40 {
-                self.syncs.truncate(most);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -341,17 +327,5 @@ mod tests {
         let mut b = Site { calls: 1, ..Site::default() };
         b.merge(&Site { calls: 1, ..Site::default() });
         assert_eq!(b.total_ns, None);
-    }
-
-    #[test]
-    fn thinning_keeps_the_same_calls_everywhere() {
-        let mut detail = Detail {
-            syncs: (0..100).map(|number| Sync { number, ..Sync::default() }).collect(),
-            sync_every: 1,
-            ..Detail::default()
-        };
-        detail.thin_out(30);
-        assert_eq!(detail.sync_every, 4);
-        assert!(detail.syncs.iter().all(|sync| sync.number % 4 == 0) && detail.syncs.len() == 25);
     }
 }

@@ -16,6 +16,7 @@
 //! | [`trace`] | events of single calls, in files of their threads |
 //! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `report`) |
+//! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
@@ -32,6 +33,8 @@ pub mod file;
 pub mod histogram;
 #[cfg(feature = "report")]
 pub mod live;
+#[cfg(feature = "report")]
+pub mod merge;
 pub mod model;
 pub mod op;
 pub mod recorder;

@@ -249,6 +249,13 @@ impl Routine {
 
     /// Adds another thread's or PE's numbers for the same routine.
     pub fn merge(&mut self, other: &Routine) {
+        self.merge_but_latency(other);
+        self.total_variance += other.total_variance;
+        self.latency.merge(&other.latency);
+    }
+
+    /// Adds all but latencies and variance.
+    pub(crate) fn merge_but_latency(&mut self, other: &Routine) {
         for d in 0..DISTANCES {
             self.calls[d] = self.calls[d].saturating_add(other.calls[d]);
             self.bytes[d] = self.bytes[d].saturating_add(other.bytes[d]);
@@ -259,9 +266,7 @@ impl Routine {
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.estimated |= other.estimated;
-        self.total_variance += other.total_variance;
         self.max_ns = self.max_ns.max(other.max_ns);
-        self.latency.merge(&other.latency);
         for &size in &other.sizes {
             self.add_size(size);
         }

@@ -13,7 +13,8 @@ mod tests;
 use std::path::Path;
 use std::process::ExitCode;
 
-use pellucid_profile::model::{Pe, Profile, Routine};
+use pellucid_profile::merge::{Merged, PeRow};
+use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::{Symbols, grids};
 use serde_json::json;
@@ -40,7 +41,7 @@ pub struct Rule {
     /// Name.
     pub name: &'static str,
     /// Looks at a profile.
-    pub find: fn(&Profile, &dyn Symbols) -> Option<Finding>,
+    pub find: fn(&Merged, &dyn Symbols) -> Option<Finding>,
 }
 
 /// Every rule.
@@ -57,7 +58,7 @@ pub const RULES: &[Rule] = &[
 const WORTH: f64 = 0.02;
 
 /// Findings with the names of their rules, the most expensive first.
-pub fn findings(profile: &Profile, symbols: &dyn Symbols) -> Vec<(&'static str, Finding)> {
+pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, Finding)> {
     let mut found: Vec<_> =
         RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
     found.sort_by(|a, b| b.1.share.total_cmp(&a.1.share).then_with(|| a.0.cmp(b.0)));
@@ -66,9 +67,9 @@ pub fn findings(profile: &Profile, symbols: &dyn Symbols) -> Vec<(&'static str, 
 
 /// Prints the findings on the profile in `dir`.
 pub fn run(dir: &Path, as_json: bool) -> ExitCode {
-    let Some(loaded) = load(dir) else { return ExitCode::from(FAILED) };
-    let problems: Vec<String> = loaded.problems.iter().map(ToString::to_string).collect();
-    let found = findings(&loaded.profile, &Resolver::default());
+    let Some((profile, directory)) = load(dir) else { return ExitCode::from(FAILED) };
+    let problems = directory.problems();
+    let found = findings(&profile, &Resolver::default());
     let printed = print(&if as_json { json_text(&found, &problems) } else { text(&found) });
     complain(&problems);
     if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
@@ -101,19 +102,14 @@ fn json_text(found: &[(&'static str, Finding)], problems: &[String]) -> String {
 }
 
 /// Run time of all PEs.
-fn run_ns(profile: &Profile) -> f64 {
+fn run_ns(profile: &Merged) -> f64 {
     profile.pes.iter().map(|pe| pe.wall_ns() as f64).sum::<f64>().max(1.0)
 }
 
 /// Calls and time of the routines that `of` picks, over all PEs.
-fn sum(profile: &Profile, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
-    let picked = profile.pes.iter().flat_map(|pe| &pe.routines).filter(|r| of(r));
+fn sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
+    let picked = profile.routines.iter().filter(|r| of(r));
     picked.fold((0, 0.0), |(calls, ns), r| (calls + r.all_calls(), ns + r.spent_ns() as f64))
-}
-
-/// Whether a routine is a put that blocks.
-fn is_put(r: &Routine) -> bool {
-    r.class == Class::Put && !r.name.contains("_nbi")
 }
 
 fn is_quiet(r: &Routine) -> bool {
@@ -121,7 +117,7 @@ fn is_quiet(r: &Routine) -> bool {
 }
 
 /// The busiest call site of the routines that `of` picks, for people.
-fn busiest(profile: &Profile, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
+fn busiest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
     let view = pellucid_profile::report::View::Callsites;
     let options =
         pellucid_profile::report::Options { sort: pellucid_profile::report::SortKey::Calls, ..Default::default() };
@@ -134,6 +130,6 @@ fn busiest(profile: &Profile, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) 
 }
 
 /// PEs by what `of` gives, and their sum.
-fn by_pe(profile: &Profile, of: impl Fn(&Pe) -> u64) -> Vec<(u32, u64)> {
+fn by_pe(profile: &Merged, of: impl Fn(&PeRow) -> u64) -> Vec<(u32, u64)> {
     profile.pes.iter().map(|pe| (pe.pe, of(pe))).collect()
 }

@@ -5,7 +5,7 @@ mod style;
 
 use std::fmt::Write as _;
 
-use pellucid_profile::model::Profile;
+use pellucid_profile::merge::Merged;
 use pellucid_profile::report::grid::{Cell, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
@@ -13,7 +13,7 @@ use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count,
 const ROWS: usize = 200;
 
 /// The page.
-pub fn page(profile: &Profile, options: &Options, problems: &[String], symbols: &dyn Symbols) -> String {
+pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &dyn Symbols) -> String {
     let job = &profile.job;
     let title = if job.program.is_empty() { "profile" } else { &job.program };
     let mut out = format!(
@@ -48,7 +48,7 @@ pub fn page(profile: &Profile, options: &Options, problems: &[String], symbols: 
     out
 }
 
-fn header(out: &mut String, profile: &Profile, problems: &[String]) {
+fn header(out: &mut String, profile: &Merged, problems: &[String]) {
     let job = &profile.job;
     let hosts = report::hosts(profile);
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
@@ -59,13 +59,12 @@ fn header(out: &mut String, profile: &Profile, problems: &[String]) {
         escape(&job.arguments),
         escape(&job.directory)
     );
-    let routines = report::routines(&profile.pes);
-    let calls = routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
-    let bytes = routines.iter().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
+    let bytes = profile.routines.iter().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.wall_ns()).fold(0, u64::saturating_add);
     let library: u64 = profile.pes.iter().map(|pe| pe.time_ns(|_| true)).fold(0, u64::saturating_add);
     let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
-    let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns()).fold(0, u64::saturating_add);
+    let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =
         |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
     let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
@@ -164,14 +163,14 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use pellucid_profile::model::{Job, Pe};
+    use pellucid_profile::model::{Job, Pe, Profile};
     use pellucid_profile::report::NoSymbols;
 
     #[test]
     fn nothing_of_the_program_becomes_markup_and_nothing_comes_from_elsewhere() {
         let job = Job { program: "<script>alert(1)</script>&".into(), npes: 1, ..Job::default() };
         let profile = Profile { job, pes: vec![Pe::default()] };
-        let page = page(&profile, &Options::default(), &["<b>".into()], &NoSymbols);
+        let page = page(&(&profile).into(), &Options::default(), &["<b>".into()], &NoSymbols);
         assert!(!page.contains("<script>alert") && page.contains("&lt;script&gt;alert"));
         for outside in ["http://", "https://", "src=", "@import", "url("] {
             let plain = page.replace("http://www.w3.org/2000/svg", "");

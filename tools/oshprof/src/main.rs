@@ -41,7 +41,12 @@ fn main() -> ExitCode {
 /// Prints to standard output. A reader that has seen enough (`| head`) is no failure.
 fn print(text: &str) -> ExitCode {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    printed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What became of printing to standard output.
+fn printed(result: io::Result<()>) -> ExitCode {
+    match result {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             eprintln!("oshprof: standard output: {error}");
             ExitCode::from(FAILED)

@@ -1,25 +1,31 @@
 //! `oshprof report`.
 
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use pellucid_profile::file::{self, Loaded};
+use pellucid_profile::file::Directory;
+use pellucid_profile::merge::Merged;
 use pellucid_profile::report;
 
 use crate::args::{Form, Report};
 use crate::progress::Bar;
 use crate::resolve::Resolver;
-use crate::{FAILED, html, print};
+use crate::{FAILED, html, print, printed};
 
 /// Prints the report. What cannot be read is named on standard error; the rest is reported.
 pub fn run(request: &Report) -> ExitCode {
-    let Some(Loaded { profile, problems }) = load(&request.dir) else { return ExitCode::from(FAILED) };
-    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let Some((profile, directory)) = load(&request.dir) else { return ExitCode::from(FAILED) };
+    let problems = directory.problems();
     let symbols = Resolver::default();
     let options = &request.options;
-    let printed = match &request.form {
+    let result = match &request.form {
         Form::Text => print(&report::text(&profile, options, &symbols)),
-        Form::Json => print(&report::json(&profile, options, &problems, &symbols)),
+        Form::Json => {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let written = report::json((&profile, &directory), options, &problems, &symbols, &mut out);
+            printed(written.and_then(|()| out.flush()))
+        }
         Form::Csv => print(&report::csv(&profile, options, &symbols)),
         Form::Html(file) => match std::fs::write(file, html::page(&profile, options, &problems, &symbols)) {
             Ok(()) => ExitCode::SUCCESS,
@@ -30,14 +36,14 @@ pub fn run(request: &Report) -> ExitCode {
         },
     };
     complain(&problems);
-    if problems.is_empty() { printed } else { ExitCode::from(FAILED) }
+    if problems.is_empty() { result } else { ExitCode::from(FAILED) }
 }
 
 /// Reads a profile; `None` where there is nothing to report, which is said.
-pub fn load(dir: &Path) -> Option<Loaded> {
+pub fn load(dir: &Path) -> Option<(Merged, Directory)> {
     let mut bar = Bar::new("reading");
-    match file::read_with(dir, |done, all| bar.show(done, all)) {
-        Ok(loaded) => Some(loaded),
+    match Directory::open(dir) {
+        Ok(directory) => Some((Merged::new(&directory, |done, all| bar.show(done, all)), directory)),
         Err(error) => {
             eprintln!("oshprof: {error}");
             None

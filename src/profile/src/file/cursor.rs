@@ -59,9 +59,14 @@ impl<'a> Cursor<'a> {
     }
 
     pub(crate) fn text(&mut self, wanted: &'static str) -> Result<String, ReadError> {
+        self.str(wanted).map(str::to_owned)
+    }
+
+    /// Text where it is, without a copy.
+    pub(crate) fn str(&mut self, wanted: &'static str) -> Result<&'a str, ReadError> {
         let length = self.u32(wanted)? as usize;
         let bytes = self.take(length, wanted)?;
-        String::from_utf8(bytes.to_vec()).map_err(|_| self.corrupt(format!("{wanted} is not UTF-8")))
+        str::from_utf8(bytes).map_err(|_| self.corrupt(format!("{wanted} is not UTF-8")))
     }
 
     pub(crate) fn option(&mut self, wanted: &'static str) -> Result<Option<u64>, ReadError> {

@@ -178,12 +178,18 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
         TAG_SYNCS => {
             d.sync_every = c.u64("the synchronisations")?;
             let teams = d.teams.len();
+            // The same routine again and again.
+            let mut last = ("", op::lookup(""));
             d.syncs = list(c, |c| {
                 let (team, region) = (c.u8("a synchronisation")?, c.u8("a synchronisation")?);
                 if usize::from(team) >= teams {
                     return Err(c.corrupt(format!("a synchronisation of team {team} of {teams}")));
                 }
-                let op = op::lookup(&c.text("a synchronisation's routine")?).unwrap_or(u16::MAX);
+                let name = c.str("a synchronisation's routine")?;
+                if name != last.0 {
+                    last = (name, op::lookup(name));
+                }
+                let op = last.1.unwrap_or(u16::MAX);
                 let mut next = || c.u64("a synchronisation");
                 let (address, number, arrived_ns, left_ns) = (next()?, next()?, next()?, next()?);
                 Ok(Sync { team, region, op, address, number, arrived_ns, left_ns })
@@ -219,9 +225,9 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
     Ok(())
 }
 
-pub(super) fn list<T>(
-    c: &mut Cursor<'_>,
-    mut row: impl FnMut(&mut Cursor<'_>) -> Result<T, ReadError>,
+pub(super) fn list<'a, T>(
+    c: &mut Cursor<'a>,
+    mut row: impl FnMut(&mut Cursor<'a>) -> Result<T, ReadError>,
 ) -> Result<Vec<T>, ReadError> {
     let count = c.u32("the number of rows")?;
     // Not reserved at once: a damaged number must not take all memory.

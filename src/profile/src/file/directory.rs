@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{FORMAT, JOB_FILE, ReadError, VERSION, decode, encode};
-use crate::model::{Job, Profile};
+use super::{FORMAT, JOB_FILE, ReadError, VERSION, encode};
+use crate::merge::Source;
+use crate::model::{Job, Pe, Profile};
 
 /// A profile as far as it could be read.
 #[derive(Debug)]
@@ -53,82 +54,22 @@ fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     result
 }
 
-/// Synchronisations that are kept over all PEs: 48 bytes each in memory.
-const SYNCS_IN_ALL: usize = 1 << 21;
-
-/// Reads a profile directory. Damaged parts become [`Loaded::problems`].
+/// Reads a profile directory, all of it. Damaged parts become [`Loaded::problems`]. For reports there is [`super::Directory`],
+/// which takes far less memory.
 ///
 /// # Errors
 /// When there is nothing to report at all: no directory, no profile in it, or one of another version.
 pub fn read(dir: &Path) -> Result<Loaded, ReadError> {
-    read_with(dir, |_, _| {})
-}
-
-/// As [`read`]; tells `progress` how many files of how many are read.
-///
-/// # Errors
-/// As [`read`].
-pub fn read_with(dir: &Path, mut progress: impl FnMut(usize, usize)) -> Result<Loaded, ReadError> {
-    match fs::metadata(dir) {
-        Ok(facts) if !facts.is_dir() => return Err(ReadError::NotADirectory(dir.to_owned())),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ReadError::Missing(dir.to_owned())),
-        Err(error) => return Err(ReadError::Io(dir.to_owned(), error)),
-    }
-    let io_error = |path: &Path| {
-        let path = path.to_owned();
-        move |error| ReadError::Io(path, error)
-    };
-    let mut problems = Vec::new();
-    let mut files = pe_files(dir).map_err(io_error(dir))?;
-    let path = dir.join(JOB_FILE);
-    let job = match fs::read(&path) {
-        Ok(bytes) => match parse_job(&path, &bytes) {
-            Ok((job, listed)) => {
-                // Files that are listed but missing are problems; others in the directory are not part of this profile.
-                files = listed.into_iter().map(|name| dir.join(name)).collect();
-                Some(job)
-            }
-            Err(error @ ReadError::Version { .. }) => return Err(error),
-            Err(error) => {
-                problems.push(error);
-                None
-            }
-        },
-        Err(error) if error.kind() == io::ErrorKind::NotFound && files.is_empty() => {
-            return Err(ReadError::NotAProfile(dir.to_owned()));
-        }
-        Err(error) => {
-            problems.push(ReadError::Io(path, error));
-            None
-        }
-    };
-
-    let mut pes = Vec::new();
-    let count = files.len();
-    for (at, file) in files.into_iter().enumerate() {
-        progress(at, count);
-        match fs::read(&file) {
-            Ok(bytes) => {
-                let (pe, problem) = decode::pe_file(&file, &bytes, number_of(&file).unwrap_or(0));
-                pes.extend(pe.map(|mut pe| {
-                    pe.detail.thin_out((SYNCS_IN_ALL / count.max(1)).max(256));
-                    pe.detail.syncs.shrink_to_fit();
-                    pe
-                }));
-                problems.extend(problem);
-            }
-            Err(error) => problems.push(ReadError::Io(file, error)),
-        }
-    }
-    progress(count, count);
+    let directory = super::Directory::open(dir)?;
+    let pes = (0..directory.len()).filter_map(|at| directory.pe(at));
+    let mut pes: Vec<Pe> = pes.map(std::borrow::Cow::into_owned).collect();
     pes.sort_by_key(|pe| pe.pe);
-    let job = job.unwrap_or_else(|| Job {
+    let job = directory.job().unwrap_or_else(|| Job {
         npes: pes.iter().map(|pe| pe.pe + 1).max().unwrap_or(0),
         wall_ns: pes.iter().map(|pe| pe.end_ns).max().unwrap_or(0),
         ..Job::default()
     });
-    Ok(Loaded { profile: Profile { job, pes }, problems })
+    Ok(Loaded { profile: Profile { job, pes }, problems: directory.into_problems() })
 }
 
 fn job_json(profile: &Profile) -> Value {
@@ -149,7 +90,7 @@ fn job_json(profile: &Profile) -> Value {
     })
 }
 
-fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>), ReadError> {
+pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>), ReadError> {
     let corrupt =
         |offset: usize, what: String| ReadError::Corrupt { path: path.to_owned(), offset: offset as u64, what };
     let value: Value = serde_json::from_slice(bytes).map_err(|error| {
@@ -207,11 +148,11 @@ fn pe_file_name(pe: u32) -> String {
 }
 
 /// The PE that a file name stands for.
-fn number_of(path: &Path) -> Option<u32> {
+pub(super) fn number_of(path: &Path) -> Option<u32> {
     path.file_name()?.to_str()?.strip_prefix("pe-")?.strip_suffix(".prof")?.parse().ok()
 }
 
-fn pe_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+pub(super) fn pe_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();

@@ -33,13 +33,15 @@ mod directory;
 mod encode;
 mod error;
 mod part;
+mod source;
 
 #[cfg(test)]
 mod tests;
 
-pub use directory::{Loaded, read, read_with, write};
+pub use directory::{Loaded, read, write};
 pub use error::ReadError;
 pub use part::{decode_pe, encode_pe};
+pub use source::Directory;
 
 /// First eight bytes of a PE file.
 const MAGIC: [u8; 8] = *b"PELLPEPF";

@@ -1,6 +1,6 @@
 //! How evenly time is spread over the PEs.
 
-use crate::model::Pe;
+use crate::merge::PeRow;
 use crate::op::Class;
 
 /// A kind of time, over the PEs.
@@ -24,7 +24,7 @@ impl Balance {
 }
 
 /// Picks a kind of time out of a PE.
-type Pick = fn(&Pe) -> u64;
+type Pick = fn(&PeRow) -> u64;
 
 /// The kinds of waiting, with their column titles.
 pub(super) const WAITING: [(&str, Pick); 4] = [
@@ -35,14 +35,14 @@ pub(super) const WAITING: [(&str, Pick); 4] = [
 ];
 
 /// Time in the library.
-pub(super) fn library_ns(pe: &Pe) -> u64 {
+pub(super) fn library_ns(pe: &PeRow) -> u64 {
     pe.time_ns(|_| true)
 }
 
 /// Each kind of time over the PEs. Kinds that took no time anywhere are left out; empty without PEs.
-pub fn balance(pes: &[Pe]) -> Vec<Balance> {
+pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
     let whole: [(&'static str, Pick); 4] = [
-        ("run time", Pe::wall_ns),
+        ("run time", PeRow::wall_ns),
         ("outside the library", |pe| pe.wall_ns().saturating_sub(library_ns(pe))),
         ("in the library", library_ns),
         ("in put, get, atomics", |pe| {
@@ -58,7 +58,7 @@ pub fn balance(pes: &[Pe]) -> Vec<Balance> {
     whole.into_iter().chain(waiting).filter_map(|(what, pick)| spread(what, pes, pick)).collect()
 }
 
-fn spread(what: &'static str, pes: &[Pe], pick: Pick) -> Option<Balance> {
+fn spread(what: &'static str, pes: &[PeRow], pick: Pick) -> Option<Balance> {
     let times: Vec<(u32, u64)> = pes.iter().map(|pe| (pe.pe, pick(pe))).collect();
     let mean_ns = times.iter().map(|&(_, ns)| ns as f64).sum::<f64>() / times.len() as f64;
     let min = times.iter().copied().min_by_key(|&(pe, ns)| (ns, pe))?;
@@ -70,14 +70,14 @@ fn spread(what: &'static str, pes: &[Pe], pick: Pick) -> Option<Balance> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Routine;
+    use crate::model::{Pe, Routine};
 
     #[test]
     fn names_the_pes_at_both_ends() {
         let pe = |number, barrier| {
             let mut routine = Routine::new("shmem_barrier_all", Class::Barrier);
             routine.total_ns = barrier;
-            Pe { pe: number, end_ns: 1000, routines: vec![routine], ..Pe::default() }
+            PeRow::from(&Pe { pe: number, end_ns: 1000, routines: vec![routine], ..Pe::default() })
         };
         let all = balance(&[pe(0, 100), pe(1, 500), pe(2, 0), pe(3, 200)]);
         let barriers = all.iter().find(|b| b.what == "in barriers").unwrap();

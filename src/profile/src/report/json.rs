@@ -1,20 +1,33 @@
 //! The report for programs. `docs/profile-json.md` is its reference: change both together.
 
+use std::io;
+
 use serde_json::{Map, Value, json};
 
 use super::balance::{WAITING, balance, library_ns};
 use super::symbols::Symbols;
 use super::{Options, View, merge, notes, sort, view, views};
-use crate::model::{End, Pe, Profile, Progress, Routine};
+use crate::merge::{LARGEST, Merged, PeRow, Source};
+use crate::model::{End, Pe, Progress, Routine};
 use crate::size::{Distance, size_bounds};
 
 /// `schema_version`: raised when a member changes its meaning or goes away, not when one is added.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The report as one JSON object. `problems` are what could not be read of the profile.
-pub fn json(profile: &Profile, options: &Options, problems: &[String], symbols: &dyn Symbols) -> String {
+/// The report as one JSON object, written to `out`. `problems` are what could not be read of the profile; `source` is asked
+/// for the routines of each PE where the view has them.
+///
+/// # Errors
+/// Those of `out`.
+pub fn json(
+    (profile, source): (&Merged, &dyn Source),
+    options: &Options,
+    problems: &[String],
+    symbols: &dyn Symbols,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     let job = &profile.job;
-    let mut routines = merge::routines(&profile.pes);
+    let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     let level = profile.pes.iter().map(|pe| pe.level).max().unwrap_or(0);
     let mut object = json!({
@@ -28,35 +41,56 @@ pub fn json(profile: &Profile, options: &Options, problems: &[String], symbols: 
         "wall_ns": job.wall_ns,
         "exit_status": job.exit_status,
         "level": level,
-        "overhead_ns": profile.pes.iter().map(Pe::overhead_ns).fold(0_u64, u64::saturating_add),
+        "overhead_ns": profile.pes.iter().map(|pe| pe.overhead_ns).fold(0_u64, u64::saturating_add),
         "notes": notes(profile),
         "problems": problems,
         "routines": routine_list(&routines, merge::run_time_ns(&profile.pes)),
         "balance": balance_list(&profile.pes),
     });
     let (name, list): (&str, Vec<Value>) = match options.view {
-        View::Routine => return pretty(&object),
-        View::Pe => ("per_pe", profile.pes.iter().map(|pe| pe_object(pe, options)).collect()),
+        View::Routine => return pretty(&object, out),
+        View::Pe => return with_pes(object, source, options, out),
         View::Size => ("per_size", routines.iter().flat_map(sizes).collect()),
         View::Peer => ("per_peer", routines.iter().flat_map(distances).collect()),
         View::Matrix => {
             object["matrix"] = matrix_object(profile);
-            return pretty(&object);
+            return pretty(&object, out);
         }
         _ => {
             for grid in view::grids(options.view, profile, options, symbols) {
                 object[grid.name] = grid.json();
             }
-            return pretty(&object);
+            return pretty(&object, out);
         }
     };
     object[name] = Value::Array(list);
-    pretty(&object)
+    pretty(&object, out)
+}
+
+/// The PEs one by one, so that there is never more than one in memory.
+fn with_pes(mut object: Value, source: &dyn Source, options: &Options, out: &mut dyn io::Write) -> io::Result<()> {
+    object["per_pe"] = json!([]);
+    let text = format!("{object:#}");
+    let (begin, end) = text.rsplit_once("[]").unwrap_or((&text, ""));
+    write!(out, "{begin}[")?;
+    let mut order: Vec<(u32, usize)> =
+        (0..source.len()).filter_map(|at| source.head(at).map(|head| (head.pe, at))).collect();
+    order.sort_unstable();
+    let mut between = "";
+    for (_, at) in order {
+        if let Some(pe) = source.pe(at) {
+            let pe = format!("{:#}", pe_object(&pe, options)).replace('\n', "\n    ");
+            write!(out, "{between}\n    {pe}")?;
+            between = ",";
+        }
+    }
+    let close = if between.is_empty() { "]" } else { "\n  ]" };
+    writeln!(out, "{close}{end}")
 }
 
 /// Rows are origins, columns targets.
-fn matrix_object(profile: &Profile) -> Value {
-    let m = view::matrix(profile, view::LARGEST);
+fn matrix_object(profile: &Merged) -> Value {
+    let m = profile.matrix(LARGEST);
     json!({
         "by": if m.by_pe { "pe" } else { "group" },
         "labels": m.labels,
@@ -66,9 +100,8 @@ fn matrix_object(profile: &Profile) -> Value {
     })
 }
 
-fn pretty(object: &Value) -> String {
-    // Indented output of `Value` cannot fail: its keys are text.
-    format!("{object:#}\n")
+fn pretty(object: &Value, out: &mut dyn io::Write) -> io::Result<()> {
+    writeln!(out, "{object:#}")
 }
 
 fn routine_list(routines: &[Routine], run_time_ns: f64) -> Vec<Value> {
@@ -99,7 +132,7 @@ fn routine(r: &Routine, run_time_ns: f64) -> Value {
     })
 }
 
-fn balance_list(pes: &[Pe]) -> Vec<Value> {
+fn balance_list(pes: &[PeRow]) -> Vec<Value> {
     let item = |b: super::Balance| {
         json!({
             "what": b.what,
@@ -115,10 +148,11 @@ fn balance_list(pes: &[Pe]) -> Vec<Value> {
 }
 
 fn pe_object(pe: &Pe, options: &Options) -> Value {
+    let row = PeRow::from(pe);
     let mut routines = pe.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     let waiting: Map<String, Value> =
-        WAITING.iter().map(|(name, pick)| ((*name).to_owned(), json!(pick(pe)))).collect();
+        WAITING.iter().map(|(name, pick)| ((*name).to_owned(), json!(pick(&row)))).collect();
     let (exit_status, signal) = match pe.end {
         End::Unknown | End::Stopped => (None, None),
         End::Exited(status) => (Some(status), None),
@@ -143,7 +177,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "stopped": pe.end == End::Stopped,
         "last": last,
         "threads": pe.threads,
-        "library_ns": library_ns(pe),
+        "library_ns": library_ns(&row),
         "waiting_ns": waiting,
         "routines": routine_list(&routines, pe.wall_ns() as f64),
     })

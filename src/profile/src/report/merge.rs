@@ -1,27 +1,14 @@
-//! Sums over PEs.
+//! What reports say of all PEs together.
 
-use crate::model::{Pe, Profile, Routine};
+use std::collections::HashSet;
 
-/// Every routine, summed over PEs, in the order of first appearance.
-pub fn routines(pes: &[Pe]) -> Vec<Routine> {
-    let mut sums: Vec<Routine> = Vec::new();
-    for routine in pes.iter().flat_map(|pe| &pe.routines) {
-        match sums.iter_mut().find(|sum| sum.name == routine.name) {
-            Some(sum) => sum.merge(routine),
-            None => sums.push(routine.clone()),
-        }
-    }
-    sums
-}
+use crate::merge::{Merged, PeRow};
 
 /// The hosts of the job, each once, in the order of their PEs.
-pub fn hosts(profile: &Profile) -> Vec<&str> {
-    let mut hosts: Vec<&str> = Vec::new();
-    for host in profile.pes.iter().map(|pe| pe.host.as_str()).filter(|host| !host.is_empty()) {
-        if !hosts.contains(&host) {
-            hosts.push(host);
-        }
-    }
+pub fn hosts(profile: &Merged) -> Vec<&str> {
+    let mut seen = HashSet::new();
+    let names = profile.pes.iter().map(|pe| &*pe.host).filter(|host| !host.is_empty());
+    let mut hosts: Vec<&str> = names.filter(|host| seen.insert(*host)).collect();
     if hosts.is_empty() && !profile.job.host.is_empty() {
         hosts.push(&profile.job.host);
     }
@@ -29,6 +16,6 @@ pub fn hosts(profile: &Profile) -> Vec<&str> {
 }
 
 /// Run time of all PEs together, in nanoseconds: what shares are of.
-pub(super) fn run_time_ns(pes: &[Pe]) -> f64 {
+pub(super) fn run_time_ns(pes: &[PeRow]) -> f64 {
     pes.iter().map(|pe| pe.wall_ns() as f64).sum()
 }

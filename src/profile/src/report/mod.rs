@@ -18,16 +18,17 @@ use std::path::{Path, PathBuf};
 
 pub use balance::{Balance, balance};
 pub use json::{SCHEMA_VERSION, json};
-pub use merge::{hosts, routines};
+pub use merge::hosts;
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
 pub(crate) use view::place;
-pub use view::{Late, Matrix, VIEWS, grids, late, matrix};
+pub use view::{VIEWS, grids};
 
 use crate::file;
+use crate::merge::Merged;
 use crate::model::Profile;
 use crate::segment::Segment;
 use crate::snapshot::{self, Outcome};
@@ -101,7 +102,7 @@ pub struct Options {
 }
 
 /// A view as comma-separated values; several tables are separated by an empty line.
-pub fn csv(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> String {
+pub fn csv(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
     let tables: Vec<String> = grids(options.view, profile, options, symbols).iter().map(grid::Grid::csv).collect();
     tables.join("\r\n")
 }
@@ -125,7 +126,7 @@ pub fn snapshot(segment: &Segment, dir: &Path) -> Option<(PathBuf, io::Error)> {
 /// As [`finish`], for a profile that was put together from several hosts.
 pub fn finish_merged(profile: Profile, dir: Option<&Path>) -> Finished {
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
-    let table = text(&profile, &Options::default(), &NoSymbols);
+    let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);
     Finished { profile, table, write_error }
 }
 
@@ -133,6 +134,6 @@ pub fn finish_merged(profile: Profile, dir: Option<&Path>) -> Finished {
 pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&Path>) -> Finished {
     let profile = snapshot::take(segment, outcome);
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
-    let table = text(&profile, &Options::default(), &NoSymbols);
+    let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);
     Finished { profile, table, write_error }
 }

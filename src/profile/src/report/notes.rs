@@ -1,17 +1,25 @@
 //! What a reader must know before trusting the numbers.
 
+use std::collections::HashMap;
+
 use super::units;
-use crate::model::{End, LastOp, Pe, Profile, Progress};
+use crate::merge::{Merged, PeRow};
+use crate::model::{End, LastOp, Progress};
 use crate::segment::layout::SLOTS;
 
 /// Remarks on the job: PEs that did not end well, and limits that the recorder met. PEs with the same remark share one.
-pub fn notes(profile: &Profile) -> Vec<String> {
+pub fn notes(profile: &Merged) -> Vec<String> {
     let mut notes: Vec<(Vec<u32>, String)> = Vec::new();
-    let mut add = |pe: u32, text: String| match notes.iter_mut().find(|(_, t)| *t == text) {
-        Some((pes, _)) => pes.push(pe),
-        None => notes.push((vec![pe], text)),
+    let mut places: HashMap<String, usize> = HashMap::new();
+    let mut add = |pe: u32, text: String| match places.get(&text) {
+        Some(&at) => notes[at].0.push(pe),
+        None => {
+            places.insert(text.clone(), notes.len());
+            notes.push((vec![pe], text));
+        }
     };
-    for pe in (0..profile.job.npes).filter(|number| !profile.pes.iter().any(|pe| pe.pe == *number)) {
+    let silent = |number: &u32| profile.pes.binary_search_by_key(number, |pe| pe.pe).is_err();
+    for pe in (0..profile.job.npes).filter(silent) {
         add(pe, "recorded nothing".to_owned());
     }
     // A job without an exit status still runs: its PEs have every right not to have finalized.
@@ -50,8 +58,8 @@ pub fn notes(profile: &Profile) -> Vec<String> {
     notes
 }
 
-fn end_note(pe: &Pe, ended: bool) -> Option<String> {
-    let last = pe.last.as_ref().map(|last| format!(", {}", last_text(last))).unwrap_or_default();
+fn end_note(pe: &PeRow, ended: bool) -> Option<String> {
+    let last = pe.last.as_deref().map(|last| format!(", {}", last_text(last))).unwrap_or_default();
     match pe.end {
         End::Stopped => Some(format!("ended by the launcher{last}")),
         End::Killed(signal) => Some(format!("killed by {}{last}", signal_name(signal))),
@@ -113,7 +121,11 @@ fn pe_list(pes: &[u32]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Job;
+    use crate::model::{Job, Pe, Profile};
+
+    fn notes(profile: &Profile) -> Vec<String> {
+        super::notes(&Merged::from(profile))
+    }
 
     #[test]
     fn pes_with_the_same_remark_share_it() {

@@ -7,13 +7,14 @@ use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::Table;
 use super::{Options, View, merge, notes, sort, units, view, views};
-use crate::model::{Pe, Profile, Routine};
+use crate::merge::{Merged, PeRow};
+use crate::model::Routine;
 
 /// PEs listed one by one in the report by routine; with more, those that wait longest.
 const PES_LISTED: usize = 16;
 
 /// The report as text, at most 100 columns wide.
-pub fn text(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> String {
+pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
     let mut parts = vec![header(profile)];
     match options.view {
         View::Routine => parts.extend([by_routine(profile, options), troubles(profile)]),
@@ -37,7 +38,7 @@ fn grid_text(grid: &Grid) -> String {
     if grid.rows.is_empty() { grid.text() } else { format!("{}\n{}", grid.title, grid.text()) }
 }
 
-fn header(profile: &Profile) -> String {
+fn header(profile: &Merged) -> String {
     let job = &profile.job;
     let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
     let command = [program, &job.arguments].join(" ");
@@ -76,15 +77,15 @@ fn header(profile: &Profile) -> String {
 }
 
 /// What profiling itself took. `None` for profiles that do not say.
-fn overhead(profile: &Profile) -> Option<String> {
-    let costs = || profile.pes.iter().map(|pe| pe.detail.cost).filter(|cost| cost.timed_ns > 0.0);
+fn overhead(profile: &Merged) -> Option<String> {
+    let costs = || profile.pes.iter().map(|pe| pe.cost).filter(|cost| cost.timed_ns > 0.0);
     let pes = costs().count() as f64;
     if pes == 0.0 {
         return None;
     }
     let counted = costs().map(|cost| cost.counted_ns).sum::<f64>() / pes;
     let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
-    let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns() as f64).sum();
+    let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns as f64).sum();
     Some(format!(
         "profiling took about {}, {} % of the run ({} a counted call, {} a timed one)",
         units::time(all),
@@ -113,8 +114,8 @@ fn sampling(routines: &[Routine]) -> String {
     )
 }
 
-fn by_routine(profile: &Profile, options: &Options) -> String {
-    let mut routines = merge::routines(&profile.pes);
+fn by_routine(profile: &Merged, options: &Options) -> String {
+    let mut routines = profile.routines.clone();
     if routines.is_empty() {
         return "no call was recorded\n".to_owned();
     }
@@ -187,10 +188,9 @@ fn payload(bytes: u64) -> String {
 }
 
 /// Calls that failed, calls that did not return.
-fn troubles(profile: &Profile) -> String {
-    let routines = merge::routines(&profile.pes);
+fn troubles(profile: &Merged) -> String {
     let mut text = String::new();
-    for r in &routines {
+    for r in &profile.routines {
         let calls = units::count(r.all_calls());
         if r.errors > 0 {
             let _ = writeln!(text, "{}: {} of {calls} calls failed", r.name, units::count(r.errors));
@@ -203,7 +203,7 @@ fn troubles(profile: &Profile) -> String {
     text
 }
 
-fn balance_table(pes: &[Pe]) -> String {
+fn balance_table(pes: &[PeRow]) -> String {
     let columns = [("mean", 10), ("least", 10), ("PE", 7), ("most", 10), ("PE", 7), ("imbalance", 12)];
     let mut table = Table::new("balance between PEs", 24, &columns);
     for b in balance(pes) {
@@ -222,12 +222,12 @@ fn balance_table(pes: &[Pe]) -> String {
     table.finish()
 }
 
-fn waiting(pes: &[Pe]) -> String {
-    let total = |pe: &Pe| WAITING.iter().map(|(_, pick)| pick(pe)).fold(0, u64::saturating_add);
+fn waiting(pes: &[PeRow]) -> String {
+    let total = |pe: &PeRow| WAITING.iter().map(|(_, pick)| pick(pe)).fold(0, u64::saturating_add);
     if pes.iter().all(|pe| total(pe) == 0) {
         return String::new();
     }
-    let mut listed: Vec<&Pe> = pes.iter().collect();
+    let mut listed: Vec<&PeRow> = pes.iter().collect();
     if pes.len() > PES_LISTED {
         listed.sort_by_key(|pe| (std::cmp::Reverse(total(pe)), pe.pe));
         listed.truncate(PES_LISTED / 2);
@@ -260,6 +260,6 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
 }
 
 /// Share of its run time that a PE spends in the library, as text.
-pub(super) fn library_share(pe: &Pe) -> String {
+pub(super) fn library_share(pe: &PeRow) -> String {
     units::percent(library_ns(pe) as f64, pe.wall_ns() as f64)
 }

@@ -2,11 +2,12 @@
 
 use super::balance::{WAITING, library_ns};
 use super::table::Table;
-use super::{Options, merge, sort, text, units};
-use crate::model::{Pe, Profile, Routine};
+use super::{Options, sort, text, units};
+use crate::merge::{Merged, PeRow};
+use crate::model::Routine;
 use crate::size::{Distance, size_bounds};
 
-pub(super) fn by_pe(profile: &Profile) -> String {
+pub(super) fn by_pe(profile: &Merged) -> String {
     if profile.pes.is_empty() {
         return "no PE recorded anything\n".to_owned();
     }
@@ -23,15 +24,14 @@ pub(super) fn by_pe(profile: &Profile) -> String {
     ];
     let mut table = Table::new("PE", 6, &columns);
     for pe in &profile.pes {
-        let sum = |of: fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
-        let time = |pick: fn(&Pe) -> u64| units::time(pick(pe) as f64);
+        let time = |pick: fn(&PeRow) -> u64| units::time(pick(pe) as f64);
         table.row(
             &pe.pe.to_string(),
             &[
                 text::shorten(&pe.host, 15),
-                time(Pe::wall_ns),
-                units::count(sum(Routine::all_calls)),
-                units::bytes(sum(Routine::all_bytes)),
+                time(PeRow::wall_ns),
+                units::count(pe.all_calls()),
+                units::bytes(pe.bytes),
                 time(library_ns),
                 text::library_share(pe),
                 time(WAITING[0].1),
@@ -43,8 +43,8 @@ pub(super) fn by_pe(profile: &Profile) -> String {
     table.finish()
 }
 
-pub(super) fn by_size(profile: &Profile, options: &Options) -> String {
-    let mut routines = merge::routines(&profile.pes);
+pub(super) fn by_size(profile: &Merged, options: &Options) -> String {
+    let mut routines = profile.routines.clone();
     routines.retain(|r| !r.sizes.is_empty());
     if routines.is_empty() {
         return "no call had a payload\n".to_owned();
@@ -91,8 +91,8 @@ pub(super) fn by_class(r: &Routine) -> Vec<(u8, u64, u64)> {
     classes
 }
 
-pub(super) fn by_peer(profile: &Profile, options: &Options) -> String {
-    let mut routines = merge::routines(&profile.pes);
+pub(super) fn by_peer(profile: &Merged, options: &Options) -> String {
+    let mut routines = profile.routines.clone();
     let all = routines.len();
     routines.retain(|r| r.calls[Distance::None as usize] < r.all_calls());
     let without = all - routines.len();

@@ -1,7 +1,7 @@
 //! Barriers and collectives that wait for one PE, which is always the same.
 
-use pellucid_profile::model::Profile;
-use pellucid_profile::report::{Symbols, late, shown_time};
+use pellucid_profile::merge::Merged;
+use pellucid_profile::report::{Symbols, shown_time};
 
 use super::{Finding, busiest, run_ns};
 
@@ -13,9 +13,8 @@ const ONE_PE: f64 = 0.7;
 const MEETINGS: u64 = 5;
 
 /// See the module.
-pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
-    let (list, _) = late(profile);
-    let worst = list.iter().find(|late| late.meetings >= MEETINGS)?;
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let worst = profile.late.iter().find(|late| late.meetings >= MEETINGS)?;
     let (pe, times, lost) = worst.worst()?;
     let share = worst.lost_ns as f64 / run_ns(profile);
     // With two PEs one of both is always the last: it has to be the same one nearly always.

@@ -1,6 +1,6 @@
 //! Data that is fetched after waiting for it, where its producer could send it with a signal.
 
-use pellucid_profile::model::{Pe, Profile};
+use pellucid_profile::merge::{Merged, PeRow};
 use pellucid_profile::op::Class;
 use pellucid_profile::report::{Symbols, shown_count, shown_time};
 
@@ -9,17 +9,14 @@ use super::{Finding, WORTH, busiest, run_ns, sum};
 const MANY: u64 = 100;
 
 /// See the module.
-pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (waits, wait_ns) = sum(profile, |r| r.class == Class::Wait);
     let (gets, get_ns) = sum(profile, |r| r.class == Class::Get && !r.name.contains("_nbi"));
     let (signals, _) = sum(profile, |r| r.class == Class::Signal);
     let share = get_ns / run_ns(profile);
     // As many gets as waits, on most PEs: one is fetched after each. One PE that collects results is another matter.
-    let calls = |pe: &Pe, class: Class| -> u64 {
-        pe.routines.iter().filter(|r| r.class == class && !r.name.contains("_nbi")).map(|r| r.all_calls()).sum()
-    };
-    let fetches = |pe: &&Pe| {
-        let (gets, waits) = (calls(pe, Class::Get), calls(pe, Class::Wait));
+    let fetches = |pe: &&PeRow| {
+        let (gets, waits) = (pe.blocking_gets, pe.calls_of(Class::Wait));
         waits >= MANY && (0.5..=2.0).contains(&(gets as f64 / waits as f64))
     };
     let fetching = profile.pes.iter().filter(fetches).count();

@@ -1,6 +1,6 @@
 //! Symmetric memory that is allocated again and again.
 
-use pellucid_profile::model::Profile;
+use pellucid_profile::merge::Merged;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::{Symbols, shown_count, shown_time};
 
@@ -11,7 +11,7 @@ const DOMINATES: f64 = 0.05;
 const MANY: u64 = 100;
 
 /// See the module.
-pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (calls, ns) = sum(profile, |r| r.class == Class::Memory);
     let share = ns / run_ns(profile);
     let a_pe = calls / (profile.pes.len() as u64).max(1);

@@ -1,7 +1,6 @@
 //! Waiting by asking again and again.
 
-use pellucid_profile::model::Profile;
-use pellucid_profile::op::Class;
+use pellucid_profile::merge::{Merged, is_ask};
 use pellucid_profile::report::{Symbols, shown_count, shown_time};
 
 use super::{Finding, busiest, by_pe, run_ns, sum};
@@ -11,18 +10,14 @@ const DOMINATES: f64 = 0.10;
 const MANY: u64 = 100_000;
 
 /// See the module.
-pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
-    let asks =
-        |class: Class, name: &str| class == Class::Test || name == "shmem_test_lock" || name.ends_with("_atomic_fetch");
-    let (calls, ns) = sum(profile, |r| asks(r.class, &r.name));
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (calls, ns) = sum(profile, is_ask);
     let share = ns / run_ns(profile);
     if calls < MANY || share < DOMINATES {
         return None;
     }
-    let of = |pe: &pellucid_profile::model::Pe| {
-        pe.routines.iter().filter(|r| asks(r.class, &r.name)).map(|r| r.all_calls()).sum()
-    };
-    let (pe, most) = by_pe(profile, of).into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)))?;
+    let (pe, most) =
+        by_pe(profile, |pe| pe.asks).into_iter().max_by_key(|&(pe, calls)| (calls, std::cmp::Reverse(pe)))?;
     Some(Finding {
         what: format!("waiting by asking: {} tests and fetches", shown_count(calls)),
         evidence: format!(

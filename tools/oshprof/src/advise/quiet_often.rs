@@ -1,6 +1,6 @@
 //! A quiet after every put.
 
-use pellucid_profile::model::Profile;
+use pellucid_profile::merge::Merged;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::{Symbols, shown_count, shown_time};
 
@@ -9,7 +9,7 @@ use super::{Finding, WORTH, busiest, is_quiet, run_ns, sum};
 const MANY: u64 = 10_000;
 
 /// See the module.
-pub fn find(profile: &Profile, symbols: &dyn Symbols) -> Option<Finding> {
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
     let (quiets, ns) = sum(profile, is_quiet);
     let (puts, put_ns) = sum(profile, |r| r.class == Class::Put);
     // What a quiet costs is in the puts too, which cannot be under way together.

@@ -6,7 +6,7 @@ use pellucid_profile::op::{Class, find as op};
 use pellucid_profile::report::NoSymbols;
 use pellucid_profile::size::size_class;
 
-use super::{RULES, findings};
+use super::{Finding, RULES};
 
 const MS: u64 = 1_000_000;
 
@@ -54,8 +54,12 @@ fn with_barriers(mut profile: Profile, late: Option<u32>) -> Profile {
     profile
 }
 
+fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
+    super::findings(&profile.into(), &NoSymbols)
+}
+
 fn names(profile: &Profile) -> Vec<&'static str> {
-    findings(profile, &NoSymbols).into_iter().map(|(name, _)| name).collect()
+    findings(profile).into_iter().map(|(name, _)| name).collect()
 }
 
 #[test]
@@ -80,7 +84,7 @@ fn each_rule_fires_on_what_it_is_for() {
     ];
     assert_eq!(cases.len(), RULES.len(), "a rule without a test");
     for (name, profile) in cases {
-        let found = findings(&profile, &NoSymbols);
+        let found = findings(&profile);
         assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name]);
         assert!(found[0].1.share > 0.0 && !found[0].1.evidence.is_empty());
     }

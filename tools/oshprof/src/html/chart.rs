@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 
-use pellucid_profile::model::{Pe, Profile};
+use pellucid_profile::merge::{LARGEST_CHART, Merged, PeRow};
+use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
 use pellucid_profile::report::grid::Grid;
-use pellucid_profile::report::{self, View, shown_bytes, shown_count, shown_time};
+use pellucid_profile::report::{View, shown_bytes, shown_count, shown_time};
 use pellucid_profile::size::size_bounds;
 
 use super::escape;
@@ -14,11 +15,9 @@ use super::escape;
 const BARS: usize = 12;
 /// PEs that have a bar each; beyond, the ones at both ends and some between.
 const PES: usize = 32;
-/// Rows of the matrix.
-const MATRIX: usize = 64;
 
 /// The charts of a view; empty where a table says it better.
-pub fn of(view: View, profile: &Profile, grids: &[Grid]) -> String {
+pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
     match view {
         View::Routine => format!("<div class=\"charts\">{}{}</div>", routines(profile), time(profile)),
         View::Size => sizes(profile),
@@ -91,8 +90,8 @@ fn bars_of(grids: &[Grid], title: &str, label: usize, value: usize) -> String {
     bars(title, "a", &list)
 }
 
-fn routines(profile: &Profile) -> String {
-    let mut list = report::routines(&profile.pes);
+fn routines(profile: &Merged) -> String {
+    let mut list: Vec<&Routine> = profile.routines.iter().collect();
     list.sort_by_key(|r| std::cmp::Reverse(r.spent_ns()));
     let list: Vec<Bar> = list
         .iter()
@@ -115,7 +114,7 @@ const PARTS: [Part; 3] = [
 ];
 
 /// Where each PE spends its time.
-fn time(profile: &Profile) -> String {
+fn time(profile: &Merged) -> String {
     let pes = spread(&profile.pes);
     if pes.is_empty() {
         return String::new();
@@ -159,16 +158,16 @@ fn time(profile: &Profile) -> String {
 }
 
 /// The PEs to show: all, or as many as fit at equal distances.
-fn spread(pes: &[Pe]) -> Vec<&Pe> {
+fn spread(pes: &[PeRow]) -> Vec<&PeRow> {
     if pes.len() <= PES {
         return pes.iter().collect();
     }
     (0..PES).map(|k| &pes[k * (pes.len() - 1) / (PES - 1)]).collect()
 }
 
-fn sizes(profile: &Profile) -> String {
+fn sizes(profile: &Merged) -> String {
     let mut classes = std::collections::BTreeMap::<u8, (u64, u64)>::new();
-    for size in profile.pes.iter().flat_map(|pe| &pe.routines).flat_map(|r| &r.sizes) {
+    for size in profile.routines.iter().flat_map(|r| &r.sizes) {
         let sum = classes.entry(size.class).or_default();
         *sum = (sum.0.saturating_add(size.calls), sum.1.saturating_add(size.bytes));
     }
@@ -194,8 +193,8 @@ fn sizes(profile: &Profile) -> String {
     )
 }
 
-fn matrix(profile: &Profile) -> String {
-    let m = report::matrix(profile, MATRIX);
+fn matrix(profile: &Merged) -> String {
+    let m = profile.matrix(LARGEST_CHART);
     if m.calls.iter().flatten().all(|&calls| calls == 0) {
         return String::new();
     }
@@ -253,10 +252,10 @@ fn matrix(profile: &Profile) -> String {
 }
 
 /// What each PE made the others lose.
-fn imbalance(profile: &Profile) -> String {
+fn imbalance(profile: &Merged) -> String {
     let mut by_pe = std::collections::BTreeMap::<u32, u64>::new();
-    for late in report::late(profile).0 {
-        for (pe, (_, lost)) in late.by_pe {
+    for late in &profile.late {
+        for (&pe, (_, lost)) in &late.by_pe {
             *by_pe.entry(pe).or_default() += lost;
         }
     }

@@ -1,10 +1,7 @@
 //! By place in the program.
 
-use std::collections::BTreeMap;
-
-use super::{in_file, place, region_name, shown_region};
-use crate::detail::Site;
-use crate::model::{Pe, Profile};
+use super::{place, shown_region};
+use crate::merge::{Merged, SiteRow};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
 use crate::report::{Options, SortKey};
@@ -23,68 +20,49 @@ const COLUMNS: [Column; 11] = [
     column("address", "", Kind::Text),
 ];
 
-pub(super) fn grid(profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Grid {
+pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let mut grid = Grid::new("callsites", "Call sites", &COLUMNS, "no call site was recorded");
-    let mut sums: Vec<(Key<'_>, Site)> = merged(profile).into_iter().collect();
-    let key = |s: &Site| match options.sort {
-        SortKey::Calls => s.calls,
-        SortKey::Bytes => s.bytes,
-        SortKey::Max => s.max_ns,
-        SortKey::Mean => s.total_ns.unwrap_or(0) / s.calls.max(1),
-        _ => s.total_ns.unwrap_or(0),
+    let total = |row: &SiteRow| row.sum.total_ns().unwrap_or(0);
+    let key = |row: &SiteRow| match options.sort {
+        SortKey::Calls => row.sum.calls,
+        SortKey::Bytes => row.sum.bytes,
+        SortKey::Max => row.sum.max_ns,
+        SortKey::Mean => total(row) / row.sum.calls.max(1),
+        _ => total(row),
     };
-    sums.sort_by(|a, b| key(&b.1).cmp(&key(&a.1)).then_with(|| a.0.cmp(&b.0)));
-    let cut = sums.len().saturating_sub(options.top.unwrap_or(usize::MAX));
-    sums.truncate(sums.len() - cut);
-    for ((path, address, routine, region), site) in &sums {
-        let mean = site.total_ns.map(|ns| ns as f64 / site.calls.max(1) as f64);
-        let known = !path.is_empty();
+    let mut rows: Vec<&SiteRow> = profile.sites.iter().collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+    let cut = rows.len().saturating_sub(options.top.unwrap_or(usize::MAX));
+    rows.truncate(rows.len() - cut);
+    for row in &rows {
+        let (site, known) = (&row.sum, row.place());
         grid.row([
-            place(known.then_some((path, *address)), symbols).into(),
-            Cell::Text(if routine.is_empty() { "(no room)".to_owned() } else { (*routine).to_owned() }),
-            shown_region(region).into(),
+            place(known, symbols).into(),
+            if row.routine.is_empty() { "(no room)".into() } else { (&*row.routine).into() },
+            shown_region(&row.region).into(),
             site.calls.into(),
             site.bytes.into(),
-            site.total_ns.into(),
-            mean.into(),
+            site.total_ns().into(),
+            site.total_ns().map(|ns| ns as f64 / site.calls.max(1) as f64).into(),
             site.max_ns.into(),
             site.timed_calls.into(),
-            Cell::from(known.then(|| (*path).to_owned())),
-            Cell::from(known.then(|| format!("{address:#x}"))),
+            Cell::from(known.map(|(path, _)| path.to_owned())),
+            Cell::from(known.map(|(_, address)| format!("{address:#x}"))),
         ]);
     }
     if cut > 0 {
         grid.notes.push(format!("... and {cut} more"));
     }
+    let others = &profile.other_sites;
+    if others.calls > 0 {
+        let mean = others.total_ns().map(|ns| ns as f64 / others.calls as f64);
+        let numbers = [others.calls.into(), others.bytes.into(), others.total_ns().into(), mean.into()];
+        let mut row: Vec<Cell> = vec!["(others)".into(), "-".into(), "-".into()];
+        row.extend(numbers);
+        row.extend([others.max_ns.into(), others.timed_calls.into(), Cell::None, Cell::None]);
+        grid.row(row);
+        grid.notes
+            .push("Kept are the call sites where a PE spent most time; (others) is the sum of the rest.".to_owned());
+    }
     grid
-}
-
-/// File, address in it, routine, region.
-type Key<'a> = (&'a str, u64, &'a str, &'a str);
-
-/// Call sites over all PEs, whose processes may be loaded at different addresses.
-fn merged(profile: &Profile) -> BTreeMap<Key<'_>, Site> {
-    let mut sums: BTreeMap<Key<'_>, Site> = BTreeMap::new();
-    for pe in &profile.pes {
-        for site in &pe.detail.sites {
-            let (path, address) = in_file(pe, site.address).unwrap_or_default();
-            let key = (path, address, site.routine.as_str(), region_name(pe, site.region));
-            let site = with_time(pe, site);
-            match sums.get_mut(&key) {
-                Some(sum) => sum.merge(&site),
-                None => drop(sums.insert(key, site)),
-            }
-        }
-    }
-    sums
-}
-
-/// A site of which no call was timed takes the mean of its routine on the same PE.
-pub(super) fn with_time(pe: &Pe, site: &Site) -> Site {
-    let mut site = site.clone();
-    if site.total_ns.is_none() {
-        let routine = pe.routines.iter().find(|r| r.name == site.routine && r.timed_calls > 0);
-        site.total_ns = routine.map(|r| (r.mean_ns() * site.calls as f64) as u64);
-    }
-    site
 }

@@ -1,9 +1,7 @@
 //! By context and by team.
 
-use std::collections::BTreeMap;
-
 use crate::detail::TeamKey;
-use crate::model::Profile;
+use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
 const CONTEXTS: [Column; 10] = [
@@ -33,26 +31,17 @@ const TEAMS: [Column; 8] = [
 /// Above this, ids are those of active sets.
 const ACTIVE_SET: u32 = 1 << 30;
 
-pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
+pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
     vec![contexts(profile), teams(profile)]
 }
 
-fn contexts(profile: &Profile) -> Grid {
+fn contexts(profile: &Merged) -> Grid {
     let mut grid = Grid::new("contexts", "Contexts", &CONTEXTS, "no context but the default one was used");
-    let mut sums: BTreeMap<(u64, Option<TeamKey>), (u64, crate::detail::Context)> = BTreeMap::new();
-    for c in profile.pes.iter().flat_map(|pe| &pe.detail.contexts) {
-        let (pes, sum) = sums.entry((c.handle, c.team)).or_default();
-        *pes += 1;
-        sum.put.add(c.put);
-        sum.get.add(c.get);
-        sum.amo.add(c.amo);
-        sum.orders += c.orders;
-    }
-    for ((handle, team), (pes, c)) in sums {
+    for ((handle, team), (pes, c)) in &profile.contexts {
         grid.row([
-            Cell::Text(if handle == 0 { "(others)".to_owned() } else { format!("{handle:#x}") }),
+            Cell::Text(if *handle == 0 { "(others)".to_owned() } else { format!("{handle:#x}") }),
             Cell::from(team.map(|team| team_name(team, profile.job.npes))),
-            pes.into(),
+            (*pes).into(),
             c.put.calls.into(),
             c.put.bytes.into(),
             c.get.calls.into(),
@@ -79,14 +68,9 @@ fn team_name((id, _, _, size): TeamKey, npes: u32) -> String {
     }
 }
 
-fn teams(profile: &Profile) -> Grid {
+fn teams(profile: &Merged) -> Grid {
     let mut grid = Grid::new("teams", "Teams", &TEAMS, "no collective was called");
-    let mut sums: BTreeMap<TeamKey, [u64; 4]> = BTreeMap::new();
-    for team in profile.pes.iter().flat_map(|pe| &pe.detail.teams) {
-        let sum = sums.entry(team.key()).or_default();
-        *sum = [sum[0] + 1, sum[1] + team.calls, sum[2] + team.bytes, sum[3] + team.ns];
-    }
-    for ((id, start, stride, size), [pes, calls, bytes, ns]) in sums {
+    for &((id, start, stride, size), sum) in &profile.teams {
         let name = team_name((id, start, stride, size), profile.job.npes);
         let number = |n: i32| Cell::Whole(u64::try_from(n).unwrap_or(0));
         grid.row([
@@ -94,10 +78,10 @@ fn teams(profile: &Profile) -> Grid {
             number(start),
             number(stride),
             number(size),
-            pes.into(),
-            calls.into(),
-            bytes.into(),
-            ns.into(),
+            sum.pes.into(),
+            sum.calls.into(),
+            sum.bytes.into(),
+            sum.ns.into(),
         ]);
     }
     grid

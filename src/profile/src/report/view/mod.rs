@@ -12,17 +12,15 @@ mod regions;
 mod routines;
 mod sizes;
 
-pub use imbalance::{Late, late};
 pub(crate) use matrix::text as matrix_text;
-pub use matrix::{LARGEST, Matrix, matrix};
 
 use super::grid::Grid;
 use super::symbols::Symbols;
 use super::{Options, View};
-use crate::model::{Pe, Profile};
+use crate::merge::Merged;
 
 /// Makes the tables of a view.
-type Make = fn(&Profile, &Options, &dyn Symbols) -> Vec<Grid>;
+type Make = fn(&Merged, &Options, &dyn Symbols) -> Vec<Grid>;
 
 /// One view.
 pub struct Row {
@@ -51,24 +49,13 @@ pub const VIEWS: &[Row] = &[
 ];
 
 /// The tables of a view.
-pub fn grids(view: View, profile: &Profile, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
+pub fn grids(view: View, profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
     VIEWS.iter().find(|row| row.view == view).map(|row| (row.make)(profile, options, symbols)).unwrap_or_default()
-}
-
-/// Name of a region of a PE.
-fn region_name(pe: &Pe, number: u8) -> &str {
-    pe.detail.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
 }
 
 /// A region for people: what is outside of all has no name.
 fn shown_region(name: &str) -> String {
     if name.is_empty() { "-".to_owned() } else { name.to_owned() }
-}
-
-/// Where an address of a PE's process lies: the file and the address in it.
-fn in_file(pe: &Pe, address: u64) -> Option<(&str, u64)> {
-    let module = pe.detail.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
-    Some((module.path.as_str(), address - module.base))
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.

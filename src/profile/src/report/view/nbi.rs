@@ -1,6 +1,6 @@
 //! Nonblocking operations, from issue to completion.
 
-use crate::model::Profile;
+use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
 const COLUMNS: [Column; 10] = [
@@ -16,10 +16,10 @@ const COLUMNS: [Column; 10] = [
     column("overlap", "overlap", Kind::Share),
 ];
 
-pub(super) fn grid(profile: &Profile) -> Grid {
+pub(super) fn grid(profile: &Merged) -> Grid {
     let mut grid = Grid::new("nbi", "Nonblocking operations", &COLUMNS, "no nonblocking operation was issued");
-    for pe in profile.pes.iter().filter(|pe| pe.detail.nbi.issued > 0) {
-        let n = &pe.detail.nbi;
+    for pe in profile.pes.iter().filter(|pe| pe.nbi.issued > 0) {
+        let n = &pe.nbi;
         let mean = (n.batches > 0).then(|| n.ns as f64 / n.batches as f64);
         let overlap = (n.ns > 0).then(|| 1.0 - (n.blocked_ns as f64 / n.ns as f64).min(1.0));
         grid.row([

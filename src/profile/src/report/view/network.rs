@@ -1,8 +1,6 @@
 //! What goes to other hosts, and what the network says of itself.
 
-use std::collections::BTreeMap;
-
-use crate::model::Profile;
+use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::size::Distance;
 
@@ -22,15 +20,15 @@ const DISTANCES: [Column; 4] = [
     column("share", "of bytes", Kind::Share),
 ];
 
-pub(super) fn grids(profile: &Profile) -> Vec<Grid> {
+pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
     vec![distances(profile), numbers(profile)]
 }
 
 /// Calls with a peer, by how far it is.
-fn distances(profile: &Profile) -> Grid {
+fn distances(profile: &Merged) -> Grid {
     let mut grid = Grid::new("by_distance", "Near and far", &DISTANCES, "no call went to a PE");
     let mut sums = [(0_u64, 0_u64); crate::size::DISTANCES];
-    for routine in profile.pes.iter().flat_map(|pe| &pe.routines) {
+    for routine in &profile.routines {
         for (sum, (calls, bytes)) in sums.iter_mut().zip(routine.calls.iter().zip(&routine.bytes)) {
             *sum = (sum.0.saturating_add(*calls), sum.1.saturating_add(*bytes));
         }
@@ -47,27 +45,16 @@ fn distances(profile: &Profile) -> Grid {
     grid
 }
 
-fn numbers(profile: &Profile) -> Grid {
+fn numbers(profile: &Merged) -> Grid {
     let mut grid = Grid::new("network", "The network", &COLUMNS, "no network was used");
-    let mut sums: BTreeMap<&str, (u64, u64, u32, u64)> = BTreeMap::new();
-    for pe in &profile.pes {
-        for (name, value) in &pe.detail.wire {
-            let sum = sums.entry(name).or_default();
-            sum.0 = sum.0.saturating_add(*value);
-            if sum.3 == 0 || *value > sum.1 {
-                (sum.1, sum.2) = (*value, pe.pe);
-            }
-            sum.3 += 1;
-        }
-    }
-    for (name, (total, most, pe, pes)) in sums {
+    for (name, sum) in &profile.wire {
         grid.row([
-            name.into(),
-            total.into(),
-            Cell::Real(total as f64 / pes as f64),
-            Cell::Text(pe.to_string()),
-            most.into(),
-            pes.into(),
+            name.as_str().into(),
+            sum.total.into(),
+            Cell::Real(sum.total as f64 / sum.pes as f64),
+            Cell::Text(sum.most.1.to_string()),
+            sum.most.0.into(),
+            sum.pes.into(),
         ]);
     }
     grid

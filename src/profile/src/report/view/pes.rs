@@ -1,6 +1,6 @@
 //! By PE.
 
-use crate::model::{Profile, Routine};
+use crate::merge::Merged;
 use crate::report::balance::{WAITING, library_ns};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
@@ -18,21 +18,20 @@ const COLUMNS: [Column; 11] = [
     column("overhead_ns", "profiling", Kind::Time),
 ];
 
-pub(super) fn grid(profile: &Profile) -> Grid {
+pub(super) fn grid(profile: &Merged) -> Grid {
     let mut grid = Grid::new("pes", "PEs", &COLUMNS, "no PE recorded anything");
     for pe in &profile.pes {
-        let sum = |of: fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
         let waiting = WAITING.iter().map(|(_, pick)| Cell::Whole(pick(pe)));
         let mut row: Vec<Cell> = vec![
             Cell::Text(pe.pe.to_string()),
-            pe.host.as_str().into(),
+            (&*pe.host).into(),
             pe.wall_ns().into(),
-            sum(Routine::all_calls).into(),
-            sum(Routine::all_bytes).into(),
+            pe.all_calls().into(),
+            pe.bytes.into(),
             library_ns(pe).into(),
         ];
         row.extend(waiting);
-        row.push(Cell::Whole(pe.overhead_ns()));
+        row.push(Cell::Whole(pe.overhead_ns));
         grid.row(row);
     }
     grid

@@ -1,6 +1,7 @@
 //! By routine.
 
-use crate::model::{Profile, Routine};
+use crate::merge::Merged;
+use crate::model::Routine;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{Options, merge, sort};
 
@@ -20,9 +21,9 @@ const COLUMNS: [Column; 13] = [
     column("share", "% run", Kind::Share),
 ];
 
-pub(super) fn grid(profile: &Profile, options: &Options) -> Grid {
+pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
     let mut grid = Grid::new("routines", "Routines", &COLUMNS, "no call was recorded");
-    let mut routines = merge::routines(&profile.pes);
+    let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, None);
     let run = merge::run_time_ns(&profile.pes);
     routines.iter().for_each(|r| grid.row(row(r, run)));

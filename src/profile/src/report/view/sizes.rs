@@ -1,8 +1,8 @@
 //! By message size, and by distance.
 
-use crate::model::Profile;
+use crate::merge::Merged;
 use crate::report::grid::{Column, Grid, Kind, column};
-use crate::report::{Options, merge, sort, views};
+use crate::report::{Options, sort, views};
 use crate::size::{Distance, size_bounds};
 
 const COLUMNS: [Column; 5] = [
@@ -20,9 +20,9 @@ const DISTANCES: [Column; 4] = [
     column("bytes", "bytes", Kind::Bytes),
 ];
 
-pub(super) fn grid(profile: &Profile, options: &Options) -> Grid {
+pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
     let mut grid = Grid::new("sizes", "Message sizes", &COLUMNS, "no call had a payload");
-    let mut routines = merge::routines(&profile.pes);
+    let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     for r in &routines {
         for (class, calls, bytes) in views::by_class(r) {
@@ -33,9 +33,9 @@ pub(super) fn grid(profile: &Profile, options: &Options) -> Grid {
     grid
 }
 
-pub(super) fn distances(profile: &Profile, options: &Options) -> Grid {
+pub(super) fn distances(profile: &Merged, options: &Options) -> Grid {
     let mut grid = Grid::new("distances", "Near and far", &DISTANCES, "no call was recorded");
-    let mut routines = merge::routines(&profile.pes);
+    let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, options.top);
     for r in &routines {
         for d in Distance::ALL.into_iter().filter(|&d| r.calls[d as usize] > 0) {

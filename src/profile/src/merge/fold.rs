@@ -1,0 +1,106 @@
+//! Sums over PEs that come one by one, in any order, in any number of heaps.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::Merged;
+use super::counters::CounterSums;
+use super::groups::Groups;
+use super::matrix::Matrices;
+use super::meetings::Meetings;
+use super::pe::PeRow;
+use super::plan::{Plan, SiteName};
+use super::regions::Regions;
+use super::routines::Routines;
+use super::sites::Sites;
+use crate::model::{Job, Pe};
+
+#[derive(Debug)]
+pub(super) struct Fold<'p> {
+    plan: &'p Plan,
+    hosts: HashMap<String, Arc<str>>,
+    pes: Vec<PeRow>,
+    routines: Routines,
+    matrices: Matrices,
+    sites: Sites,
+    regions: Regions,
+    meetings: Meetings,
+    groups: Groups,
+    counters: CounterSums,
+}
+
+impl<'p> Fold<'p> {
+    pub(super) fn new(plan: &'p Plan) -> Fold<'p> {
+        Fold {
+            plan,
+            hosts: HashMap::new(),
+            pes: Vec::new(),
+            routines: Routines::default(),
+            matrices: Matrices::new(plan),
+            sites: Sites::new(plan),
+            regions: Regions::default(),
+            meetings: Meetings::default(),
+            groups: Groups::default(),
+            counters: CounterSums::default(),
+        }
+    }
+
+    /// Adds a PE.
+    pub(super) fn add(&mut self, pe: &Pe) {
+        let host = match self.hosts.get(&pe.host) {
+            Some(host) => host.clone(),
+            None => self.hosts.entry(pe.host.clone()).or_insert(pe.host.as_str().into()).clone(),
+        };
+        self.pes.push(PeRow::new(pe, host));
+        self.routines.add(pe);
+        self.matrices.add(self.plan, pe);
+        self.sites.add(self.plan, pe);
+        self.regions.add(self.plan, pe);
+        self.meetings.add(self.plan, pe);
+        self.groups.add(self.plan, pe);
+        self.counters.add(pe);
+    }
+
+    /// Adds the call sites of a PE only.
+    pub(super) fn add_sites(&mut self, pe: &Pe) {
+        self.sites.add(self.plan, pe);
+    }
+
+    /// Adds another heap.
+    pub(super) fn join(&mut self, other: Fold<'_>) {
+        self.pes.extend(other.pes);
+        self.routines.join(other.routines);
+        self.matrices.join(self.plan, other.matrices);
+        self.sites.join(self.plan, other.sites);
+        self.regions.join(self.plan, other.regions);
+        self.meetings.join(self.plan, other.meetings);
+        self.groups.join(self.plan, other.groups);
+        self.counters.join(other.counters);
+    }
+
+    /// The call sites that are to be read again, where there were too many.
+    pub(super) fn selection(&mut self) -> Option<Vec<SiteName>> {
+        self.sites.selection(self.plan)
+    }
+
+    /// What reports are made from.
+    pub(super) fn finish(mut self, job: Option<Job>) -> Merged {
+        self.pes.sort_by_key(|pe| (pe.pe, pe.pid));
+        let job = job.unwrap_or_else(|| Job {
+            npes: self.pes.last().map_or(0, |pe| pe.pe.saturating_add(1)),
+            wall_ns: self.pes.iter().map(|pe| pe.end_ns).max().unwrap_or(0),
+            ..Job::default()
+        });
+        let mut merged = Merged { job, pes: self.pes, routines: self.routines.finish(), ..Merged::default() };
+        (merged.matrices, merged.pairs, merged.other_pairs) = self.matrices.finish(self.plan);
+        (merged.sites, merged.other_sites) = self.sites.finish();
+        (merged.regions, merged.markers) = self.regions.finish();
+        (merged.late, merged.every) = self.meetings.finish();
+        let Groups { contexts, teams, wire } = self.groups;
+        merged.contexts = contexts.into_iter().collect();
+        merged.teams = teams.into_iter().collect();
+        merged.wire = wire.into_iter().collect();
+        merged.counters = self.counters;
+        merged
+    }
+}

@@ -1,0 +1,204 @@
+//! Barriers, syncs and collectives, one by one: who came last, and what the others lost by it.
+//!
+//! Of a meeting only its first and last arrival, their number and their sum are kept. Where there are too many meetings, a
+//! half of them, a quarter ... is kept: which, their team and number decide.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use super::plan::Plan;
+use super::pool::Pool;
+use crate::detail::TeamKey;
+use crate::model::Pe;
+use crate::op;
+
+/// Calls of one routine from one place in one region, over all members that meet there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Late {
+    /// C name.
+    pub routine: String,
+    /// Region, empty outside of all.
+    pub region: String,
+    /// File and address in it of the place that the last PE came from.
+    pub site: Option<(String, u64)>,
+    /// Meetings of which every arrival is known.
+    pub meetings: u64,
+    /// Time from arriving to the arrival of the last, summed over the others, in nanoseconds. Where only one in some
+    /// meetings was kept, times that many.
+    pub lost_ns: u64,
+    /// Longest time from the first arrival to the last.
+    pub max_skew_ns: u64,
+    /// By PE that came last: how often, and what the others lost by it.
+    pub by_pe: BTreeMap<u32, (u64, u64)>,
+}
+
+impl Late {
+    /// The PE by which most was lost, how often it was last, and what was lost by it.
+    pub fn worst(&self) -> Option<(u32, u64, u64)> {
+        let most = self.by_pe.iter().max_by_key(|(pe, (_, lost))| (*lost, std::cmp::Reverse(**pe)))?;
+        Some((*most.0, most.1.0, most.1.1))
+    }
+}
+
+/// A team and a number among its calls.
+type Meeting = (TeamKey, u64);
+
+/// Where the last one came from; names are numbers of the pool.
+#[derive(Clone, Copy, Debug)]
+struct From {
+    pe: u32,
+    routine: u16,
+    region: u32,
+    path: u32,
+    address: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Arrivals {
+    count: u32,
+    /// Sum of the moments, without what is beyond 64 bits: the difference to as many times the last is right all the same.
+    sum: u64,
+    first: u64,
+    last: u64,
+    from: From,
+}
+
+impl Arrivals {
+    fn add(&mut self, other: &Arrivals) {
+        self.count = self.count.saturating_add(other.count);
+        self.sum = self.sum.wrapping_add(other.sum);
+        self.first = self.first.min(other.first);
+        if (other.last, std::cmp::Reverse(other.from.pe)) > (self.last, std::cmp::Reverse(self.from.pe)) {
+            (self.last, self.from) = (other.last, other.from);
+        }
+    }
+
+    fn lost(&self) -> u64 {
+        self.last.wrapping_mul(self.count.into()).wrapping_sub(self.sum)
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Meetings {
+    pool: Pool,
+    kept: HashMap<Meeting, Arrivals>,
+    /// One in so many is kept: a power of two.
+    one_in: u64,
+    /// One in so many was kept by the PEs.
+    every: u64,
+}
+
+impl Default for Meetings {
+    fn default() -> Meetings {
+        Meetings { pool: Pool::default(), kept: HashMap::new(), one_in: 1, every: 1 }
+    }
+}
+
+/// A number that says nothing of its meeting: the same in every process.
+fn lot(((id, start, stride, size), number): &Meeting) -> u64 {
+    let words = [u64::from(*id), *start as u64, *stride as u64, *size as u64, *number];
+    words.into_iter().fold(0x9e37_79b9_7f4a_7c15, |lot, word| {
+        let mixed = (lot ^ word).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        (mixed ^ mixed >> 32).wrapping_mul(0xc4ce_b9fe_1a85_ec53).rotate_left(29)
+    })
+}
+
+impl Meetings {
+    fn is_kept(&self, meeting: &Meeting) -> bool {
+        self.one_in == 1 || lot(meeting) >> 17 & (self.one_in - 1) == 0
+    }
+
+    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
+        self.every = self.every.max(pe.detail.sync_every);
+        let regions: Vec<u32> = pe.detail.regions.iter().map(|region| self.pool.number(&region.name)).collect();
+        let outside = self.pool.number("");
+        let mut place = (0, outside, 0);
+        for sync in &pe.detail.syncs {
+            let Some(team) = pe.detail.teams.get(usize::from(sync.team)).filter(|team| team.size >= 2) else {
+                continue;
+            };
+            let meeting = (team.key(), sync.number);
+            if !self.is_kept(&meeting) {
+                continue;
+            }
+            if place.0 != sync.address {
+                let (path, address) = pe.in_file(sync.address).unwrap_or_default();
+                place = (sync.address, self.pool.number(path), address);
+            }
+            let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
+            let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
+            let at = sync.arrived_ns;
+            self.put(meeting, Arrivals { count: 1, sum: at, first: at, last: at, from });
+        }
+        self.cut(plan.limits.meetings);
+    }
+
+    fn put(&mut self, meeting: Meeting, arrivals: Arrivals) {
+        self.kept.entry(meeting).and_modify(|known| known.add(&arrivals)).or_insert(arrivals);
+    }
+
+    fn cut(&mut self, most: usize) {
+        while self.kept.len() > most && self.one_in < 1 << 40 {
+            self.thin_out(2 * self.one_in);
+        }
+    }
+
+    fn thin_out(&mut self, one_in: u64) {
+        self.one_in = one_in;
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.retain(|meeting, _| self.is_kept(meeting));
+        self.kept = kept;
+    }
+
+    pub(super) fn join(&mut self, plan: &Plan, other: Meetings) {
+        self.every = self.every.max(other.every);
+        if other.one_in > self.one_in {
+            self.thin_out(other.one_in);
+        }
+        let number = self.pool.take_in(&other.pool);
+        for (meeting, mut arrivals) in other.kept {
+            if self.is_kept(&meeting) {
+                arrivals.from.region = number[arrivals.from.region as usize];
+                arrivals.from.path = number[arrivals.from.path as usize];
+                self.put(meeting, arrivals);
+            }
+        }
+        self.cut(plan.limits.meetings);
+    }
+
+    /// By routine, region and place, most lost first; and of how many meetings one was kept.
+    pub(super) fn finish(self) -> (Vec<Late>, u64) {
+        // What a PE kept and another did not is not complete.
+        let every = self.every;
+        let weight = every.saturating_mul(self.one_in);
+        let mut sums: BTreeMap<(u16, &Arc<str>, Option<(&Arc<str>, u64)>), Late> = BTreeMap::new();
+        for ((team, number), arrivals) in &self.kept {
+            // One that is not complete would blame whoever is known.
+            if number % every != 0 || i64::from(arrivals.count) != i64::from(team.3) {
+                continue;
+            }
+            let path = self.pool.text(arrivals.from.path);
+            let site = (!path.is_empty()).then_some((path, arrivals.from.address));
+            let sum = sums.entry((arrivals.from.routine, self.pool.text(arrivals.from.region), site)).or_default();
+            let lost = arrivals.lost().saturating_mul(weight);
+            sum.meetings = sum.meetings.saturating_add(weight);
+            sum.lost_ns = sum.lost_ns.saturating_add(lost);
+            sum.max_skew_ns = sum.max_skew_ns.max(arrivals.last - arrivals.first);
+            let of = sum.by_pe.entry(arrivals.from.pe).or_default();
+            *of = (of.0.saturating_add(weight), of.1.saturating_add(lost));
+        }
+        let mut list: Vec<Late> = sums
+            .into_iter()
+            .map(|((routine, region, site), late)| Late {
+                routine: op::get(routine).map_or("(not known)", |row| row.name).to_owned(),
+                region: region.to_string(),
+                site: site.map(|(path, address)| (path.to_string(), address)),
+                ..late
+            })
+            .collect();
+        list.sort_by(|a, b| {
+            b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region)))
+        });
+        (list, weight)
+    }
+}

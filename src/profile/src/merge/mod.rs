@@ -1,0 +1,204 @@
+//! The profile of a job as reports need it: sums over PEs, in memory that does not grow with them but for some hundred bytes
+//! each.
+//!
+//! PEs are read one at a time and added to sums; what a table of all PEs would have too many rows for is folded: the
+//! matrix by hosts or ranges, call sites and pairs of PEs to those that count most and the sum of the others, meetings to a
+//! sample. The result depends neither on the order of the PEs nor on how they are shared out among threads: every sum is exact,
+//! every choice follows from what is chosen among.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `plan` | limits, and what has to be known of all PEs beforehand: their hosts |
+//! | `fold` | all sums: a PE is added, two heaps are joined |
+//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `counters` | a file a kind of sum |
+//! | `exact`, `pool` | sums of fractions in any order; texts by number |
+
+mod counters;
+mod exact;
+mod fold;
+mod groups;
+mod matrix;
+mod meetings;
+mod pe;
+mod plan;
+mod pool;
+mod regions;
+mod routines;
+mod sites;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Cow;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+pub use counters::{Around, CounterKey, CounterSum, CounterSums};
+pub use groups::{TeamSum, WireSum};
+pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
+pub use meetings::Late;
+pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
+pub use plan::Limits;
+pub use regions::{MarkerRow, RegionSum};
+pub use sites::{SiteRow, SiteSum};
+
+use crate::detail::{Context, Peer, TeamKey};
+use crate::model::{Job, Pe, Profile, Routine};
+use fold::Fold;
+use plan::Plan;
+
+/// Threads that read.
+const THREADS: usize = 4;
+/// PEs from which on a second thread is worth starting.
+const MANY: usize = 64;
+
+/// Where PEs come from: memory, or files of which one is read at a time.
+pub trait Source: Sync {
+    /// The job, where it is known.
+    fn job(&self) -> Option<Job>;
+    /// How many there are.
+    fn len(&self) -> usize;
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Who is at this place.
+    fn head(&self, at: usize) -> Option<Head>;
+    /// All of it.
+    fn pe(&self, at: usize) -> Option<Cow<'_, Pe>>;
+}
+
+/// A PE and its host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// World number.
+    pub pe: u32,
+    /// Host.
+    pub host: String,
+}
+
+impl Source for Profile {
+    fn job(&self) -> Option<Job> {
+        Some(self.job.clone())
+    }
+
+    fn len(&self) -> usize {
+        self.pes.len()
+    }
+
+    fn head(&self, at: usize) -> Option<Head> {
+        self.pes.get(at).map(|pe| Head { pe: pe.pe, host: pe.host.clone() })
+    }
+
+    fn pe(&self, at: usize) -> Option<Cow<'_, Pe>> {
+        self.pes.get(at).map(Cow::Borrowed)
+    }
+}
+
+/// A profile, summed over PEs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Merged {
+    /// The job as a whole.
+    pub job: Job,
+    /// What is kept of each PE, by number.
+    pub pes: Vec<PeRow>,
+    /// Routines, in the order of first appearance.
+    pub routines: Vec<Routine>,
+    matrices: Vec<Matrix>,
+    /// Pairs of PEs with traffic, most bytes first.
+    pub pairs: Vec<Pair>,
+    /// How many pairs are left out, and their sum.
+    pub other_pairs: (u64, Peer),
+    /// Call sites, by file, address, routine and region.
+    pub sites: Vec<SiteRow>,
+    /// Sum of the call sites that are left out.
+    pub other_sites: SiteSum,
+    /// Regions, by name.
+    pub regions: Vec<(String, RegionSum)>,
+    /// Markers, by PE.
+    pub markers: Vec<MarkerRow>,
+    /// Barriers and collectives, most lost first.
+    pub late: Vec<Late>,
+    /// One in so many of them is known.
+    pub every: u64,
+    /// Contexts: handle and team; PEs, and their traffic.
+    pub contexts: Vec<((u64, Option<TeamKey>), (u64, Context))>,
+    /// Teams.
+    pub teams: Vec<(TeamKey, TeamSum)>,
+    /// What the network says of itself.
+    pub wire: Vec<(String, WireSum)>,
+    /// Hardware and software counters.
+    pub counters: CounterSums,
+}
+
+impl Merged {
+    /// Adds up the PEs of `source`, and tells `progress` how many of how many are done.
+    pub fn new(source: &dyn Source, progress: impl FnMut(usize, usize)) -> Merged {
+        Merged::with_limits(source, Limits::default(), progress)
+    }
+
+    /// As [`Merged::new`], keeping as much as said.
+    pub fn with_limits(source: &dyn Source, limits: Limits, mut progress: impl FnMut(usize, usize)) -> Merged {
+        let job = source.job();
+        let (npes, host) = job.as_ref().map_or((0, ""), |job| (job.npes, job.host.as_str()));
+        let mut plan = Plan::new(source, npes, host, limits);
+        let mut fold = fold_all(source, &plan, Fold::add, &mut progress);
+        let Some(selection) = fold.selection() else { return fold.finish(job) };
+        let sums = fold.finish(job);
+        plan.sites = Some(selection);
+        let sites = fold_all(source, &plan, Fold::add_sites, &mut progress).finish(None);
+        Merged { sites: sites.sites, other_sites: sites.other_sites, ..sums }
+    }
+
+    /// The matrix with at most `largest` rows: one of [`LARGEST`], [`LARGEST_CHART`], [`LARGEST_TEXT`].
+    pub fn matrix(&self, largest: usize) -> Matrix {
+        let at = matrix::SIZES.iter().position(|&size| size == largest).unwrap_or(0);
+        self.matrices.get(at).cloned().unwrap_or_default()
+    }
+}
+
+impl From<&Profile> for Merged {
+    fn from(profile: &Profile) -> Merged {
+        Merged::new(profile, |_, _| {})
+    }
+}
+
+/// Adds up all PEs, each thread those that come next.
+fn fold_all<'p>(
+    source: &dyn Source,
+    plan: &'p Plan,
+    add: fn(&mut Fold<'p>, &Pe),
+    progress: &mut dyn FnMut(usize, usize),
+) -> Fold<'p> {
+    let all = source.len();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = cores.min(THREADS).min(all / MANY).max(1);
+    let next = AtomicUsize::new(0);
+    let work = |told: &mut dyn FnMut(usize)| {
+        let mut fold = Fold::new(plan);
+        loop {
+            let at = next.fetch_add(1, Relaxed);
+            if at >= all {
+                return fold;
+            }
+            told(at);
+            if let Some(pe) = source.pe(at) {
+                add(&mut fold, &pe);
+            }
+        }
+    };
+    let others = Mutex::new(Vec::new());
+    let mut fold = std::thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where there can be no more threads, this one does it all.
+            let _ = std::thread::Builder::new().spawn_scoped(scope, || {
+                let fold = work(&mut |_| {});
+                others.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(fold);
+            });
+        }
+        work(&mut |at| progress(at, all))
+    });
+    let others = others.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    others.into_iter().for_each(|other| fold.join(other));
+    progress(all, all);
+    fold
+}

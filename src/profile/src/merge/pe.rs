@@ -1,0 +1,162 @@
+//! What is kept of each PE: some hundred bytes.
+
+use std::sync::Arc;
+
+use crate::detail::{Cost, Nbi, Site, Traffic};
+use crate::model::{End, LastOp, Pe, Progress, Routine};
+use crate::op::Class;
+use crate::size::size_bounds;
+
+const CLASSES: usize = Class::ALL.len();
+
+/// Puts of fewer bytes are small.
+pub const SMALL: u64 = 256;
+
+/// One PE, without what is by routine, call site or peer. Names are those of [`Pe`].
+#[derive(Clone, Debug, PartialEq)]
+#[expect(missing_docs, reason = "described in `Pe`")]
+pub struct PeRow {
+    pub pe: u32,
+    pub pid: u32,
+    pub host: Arc<str>,
+    pub progress: Progress,
+    pub end: End,
+    pub start_ns: u64,
+    pub init_ns: u64,
+    pub finalize_ns: u64,
+    pub end_ns: u64,
+    pub level: i32,
+    pub level_changes: u32,
+    pub threads: u32,
+    pub shared_calls: u64,
+    pub overflowed: u32,
+    pub last: Option<Box<LastOp>>,
+    pub nbi: Nbi,
+    pub cost: Cost,
+    pub overhead_ns: u64,
+    pub region_errors: u32,
+    /// Calls by class.
+    pub calls: [u64; CLASSES],
+    /// Time by class, calls that did not return included.
+    pub ns: [u64; CLASSES],
+    /// Bytes of all calls.
+    pub bytes: u64,
+    /// Gets that block.
+    pub blocking_gets: u64,
+    /// Puts that block, of fewer than [`SMALL`] bytes.
+    pub small_puts: u64,
+    /// Calls that ask whether something has happened: tests, and fetches of one variable.
+    pub asks: u64,
+    /// Puts and signals to any PE, and to the one that gets most of them.
+    pub puts: u64,
+    pub most_puts: Option<(Option<u32>, Traffic)>,
+}
+
+impl PeRow {
+    /// What is kept of a PE.
+    pub fn new(pe: &Pe, host: Arc<str>) -> PeRow {
+        let (mut calls, mut ns) = ([0_u64; CLASSES], [0_u64; CLASSES]);
+        for r in &pe.routines {
+            let class = r.class as usize;
+            calls[class] = calls[class].saturating_add(r.all_calls());
+            ns[class] = ns[class].saturating_add(r.spent_ns());
+        }
+        let sum = |of: &dyn Fn(&Routine) -> u64| pe.routines.iter().map(of).fold(0, u64::saturating_add);
+        let all_if = |is: bool, r: &Routine| if is { r.all_calls() } else { 0 };
+        let most = pe.detail.peers.iter().max_by_key(|p| (p.put.calls, std::cmp::Reverse(p.pe)));
+        PeRow {
+            pe: pe.pe,
+            pid: pe.pid,
+            host,
+            progress: pe.progress,
+            end: pe.end,
+            start_ns: pe.start_ns,
+            init_ns: pe.init_ns,
+            finalize_ns: pe.finalize_ns,
+            end_ns: pe.end_ns,
+            level: pe.level,
+            level_changes: pe.level_changes,
+            threads: pe.threads,
+            shared_calls: pe.shared_calls,
+            overflowed: pe.overflowed,
+            last: pe.last.clone().map(Box::new),
+            nbi: pe.detail.nbi,
+            cost: pe.detail.cost,
+            overhead_ns: pe.overhead_ns(),
+            region_errors: pe.detail.region_errors,
+            calls,
+            ns,
+            bytes: sum(&Routine::all_bytes),
+            blocking_gets: sum(&|r| all_if(r.class == Class::Get && !r.name.contains("_nbi"), r)),
+            small_puts: sum(&small_puts),
+            asks: sum(&|r| all_if(is_ask(r), r)),
+            puts: pe.detail.peers.iter().map(|p| p.put.calls).fold(0, u64::saturating_add),
+            most_puts: most.map(|p| (p.pe, p.put)),
+        }
+    }
+
+    /// Length of its run in nanoseconds.
+    pub fn wall_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.
+    pub fn time_ns(&self, of: impl Fn(Class) -> bool) -> u64 {
+        Class::ALL.iter().zip(&self.ns).filter(|(class, _)| of(**class)).fold(0, |sum, (_, ns)| sum.saturating_add(*ns))
+    }
+
+    /// All calls.
+    pub fn all_calls(&self) -> u64 {
+        self.calls.iter().fold(0, |sum, &n| sum.saturating_add(n))
+    }
+
+    /// Calls of a class.
+    pub fn calls_of(&self, class: Class) -> u64 {
+        self.calls[class as usize]
+    }
+}
+
+impl From<&Pe> for PeRow {
+    fn from(pe: &Pe) -> PeRow {
+        PeRow::new(pe, pe.host.as_str().into())
+    }
+}
+
+/// Whether a routine asks whether something has happened.
+pub fn is_ask(r: &Routine) -> bool {
+    r.class == Class::Test || r.name == "shmem_test_lock" || r.name.ends_with("_atomic_fetch")
+}
+
+/// Whether a routine is a put that blocks.
+pub fn is_blocking_put(r: &Routine) -> bool {
+    r.class == Class::Put && !r.name.contains("_nbi")
+}
+
+fn small_puts(r: &Routine) -> u64 {
+    if !is_blocking_put(r) {
+        return 0;
+    }
+    let small = r.sizes.iter().filter(|s| size_bounds(usize::from(s.class)).1 < SMALL);
+    small.fold(0, |sum, s| sum.saturating_add(s.calls))
+}
+
+impl Pe {
+    /// Name of a region, by its number.
+    pub(crate) fn region_name(&self, number: u8) -> &str {
+        self.detail.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
+    }
+
+    /// Where an address of its process lies: the file and the address in it.
+    pub(crate) fn in_file(&self, address: u64) -> Option<(&str, u64)> {
+        let module = self.detail.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
+        Some((module.path.as_str(), address.wrapping_sub(module.base)))
+    }
+
+    /// Time in all calls from a site: of one of which no call was timed, by the mean of its routine.
+    pub(crate) fn site_ns(&self, site: &Site) -> Option<u64> {
+        site.total_ns.or_else(|| {
+            let routine = self.routines.iter().find(|r| r.name == site.routine && r.timed_calls > 0)?;
+            Some((routine.mean_ns() * site.calls as f64) as u64)
+        })
+    }
+}

@@ -1,0 +1,62 @@
+//! What has to be known of all PEs before their numbers are added up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::matrix::{Groups, SIZES};
+use super::{Head, Source};
+
+/// Most rows that are kept of what grows with the job. What is beyond is summed up, or stood for by others.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Call sites: those that take most of a PE's time.
+    pub sites: usize,
+    /// Pairs of PEs: those with most bytes.
+    pub pairs: usize,
+    /// Meetings in barriers and collectives: a sample.
+    pub meetings: usize,
+    /// Markers, by PE: those of the first PEs.
+    pub markers: usize,
+    /// Contexts and teams.
+    pub groups: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { sites: 1 << 14, pairs: 1 << 17, meetings: 1 << 18, markers: 1 << 16, groups: 1 << 13 }
+    }
+}
+
+/// A call site: file, address in it, routine, region.
+pub(super) type SiteName = (Arc<str>, u64, Arc<str>, Arc<str>);
+
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) limits: Limits,
+    /// By the sizes of [`SIZES`].
+    pub(super) groups: Vec<Groups>,
+    /// The call sites to keep; `None`: those that take most.
+    pub(super) sites: Option<Vec<SiteName>>,
+}
+
+impl Plan {
+    /// For the PEs of `source`, in a job of `npes` of which `host` started.
+    pub(super) fn new(source: &dyn Source, npes: u32, host: &str, limits: Limits) -> Plan {
+        let mut heads: Vec<Head> = (0..source.len()).filter_map(|at| source.head(at)).collect();
+        heads.sort_by_key(|head| head.pe);
+        let npes = heads.last().map_or(0, |last| last.pe as usize + 1).max(npes as usize);
+        let (mut hosts, mut numbers) = (Vec::new(), HashMap::new());
+        let mut of = vec![0; npes];
+        for head in heads.iter().filter(|head| !head.host.is_empty()) {
+            of[head.pe as usize] = *numbers.entry(head.host.as_str()).or_insert_with(|| {
+                hosts.push(head.host.clone());
+                hosts.len() as u32 - 1
+            });
+        }
+        if hosts.is_empty() && !host.is_empty() {
+            hosts.push(host.to_owned());
+        }
+        let groups = SIZES.map(|largest| Groups::new(npes, &hosts, &of, largest)).into();
+        Plan { limits, groups, sites: None }
+    }
+}

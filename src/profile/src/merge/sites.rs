@@ -1,0 +1,225 @@
+//! Call sites over all PEs, whose processes may be loaded at different addresses.
+//!
+//! Where there are more than are kept, those stay that take most of a single PE's time. That can be told without
+//! knowing the sums, in any order: a site that is dropped while PEs are read has been overtaken by as many as are kept, and
+//! can come back only with a PE where it takes more. Its sums then lack what was dropped, so the sums of the sites that
+//! stay are made by reading once more.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::plan::{Plan, SiteName};
+use super::pool::Pool;
+use crate::detail::Site;
+use crate::model::Pe;
+
+/// Names are numbers of the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Key {
+    path: u32,
+    address: u64,
+    routine: u32,
+    region: u32,
+}
+
+/// Calls from one place, over all PEs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteSum {
+    /// Calls.
+    pub calls: u64,
+    /// Bytes.
+    pub bytes: u64,
+    /// Calls that were timed.
+    pub timed_calls: u64,
+    /// Longest timed call in nanoseconds.
+    pub max_ns: u64,
+    /// Time of the calls of which it is known, and how many these are.
+    pub known_ns: u64,
+    known_calls: u64,
+    /// PEs that called from here.
+    pub pes: u64,
+    /// Most time that a PE spent here, and the first such PE.
+    pub most: (u64, u32),
+}
+
+impl SiteSum {
+    /// Time of all calls: those of unknown time take the mean of the others. `None` where none is known.
+    pub fn total_ns(&self) -> Option<u64> {
+        let all = u128::from(self.known_ns) * u128::from(self.calls);
+        (self.known_calls > 0).then(|| (all / u128::from(self.known_calls)) as u64)
+    }
+
+    fn of(site: &Site, total_ns: Option<u64>, pe: u32) -> SiteSum {
+        let known_calls = if total_ns.is_some() { site.calls } else { 0 };
+        let ns = total_ns.unwrap_or(0);
+        SiteSum {
+            calls: site.calls,
+            bytes: site.bytes,
+            timed_calls: site.timed_calls,
+            max_ns: site.max_ns,
+            known_ns: ns,
+            known_calls,
+            pes: 1,
+            most: (ns, pe),
+        }
+    }
+
+    /// Adds what the same PE did there.
+    fn add_same(&mut self, other: &SiteSum) {
+        let most = (self.most.0.saturating_add(other.most.0), self.most.1);
+        self.add(&SiteSum { pes: 0, ..*other });
+        self.most = most;
+    }
+
+    fn add(&mut self, other: &SiteSum) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.known_ns = self.known_ns.saturating_add(other.known_ns);
+        self.known_calls = self.known_calls.saturating_add(other.known_calls);
+        self.pes += other.pes;
+        self.most = more(self.most, other.most);
+    }
+}
+
+/// The larger of two values with their PEs; the first PE of equal ones.
+pub(super) fn more(a: (u64, u32), b: (u64, u32)) -> (u64, u32) {
+    if (b.0, Reverse(b.1)) > (a.0, Reverse(a.1)) { b } else { a }
+}
+
+/// One call site.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteRow {
+    /// File; empty where not known.
+    pub path: Arc<str>,
+    /// Address in it.
+    pub address: u64,
+    /// C name of the routine; empty for calls that found no room.
+    pub routine: Arc<str>,
+    /// Region; empty outside of all.
+    pub region: Arc<str>,
+    /// The numbers.
+    pub sum: SiteSum,
+}
+
+impl SiteRow {
+    /// File and address in it, where known.
+    pub fn place(&self) -> Option<(&str, u64)> {
+        (!self.path.is_empty()).then_some((&*self.path, self.address))
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Sites {
+    pool: Pool,
+    sums: HashMap<Key, SiteSum>,
+    /// The only ones to keep.
+    selected: Option<HashSet<Key>>,
+    others: SiteSum,
+    is_cut: bool,
+}
+
+impl Sites {
+    pub(super) fn new(plan: &Plan) -> Sites {
+        let mut sites = Sites::default();
+        sites.selected = plan.sites.as_ref().map(|names| {
+            let key = |(path, address, routine, region): &SiteName| Key {
+                path: sites.pool.number(path),
+                address: *address,
+                routine: sites.pool.number(routine),
+                region: sites.pool.number(region),
+            };
+            names.iter().map(key).collect()
+        });
+        sites
+    }
+
+    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
+        let mut own: HashMap<Key, SiteSum> = HashMap::new();
+        for site in &pe.detail.sites {
+            let (path, address) = pe.in_file(site.address).unwrap_or_default();
+            let key = Key {
+                path: self.pool.number(path),
+                address,
+                routine: self.pool.number(&site.routine),
+                region: self.pool.number(pe.region_name(site.region)),
+            };
+            let sum = SiteSum::of(site, pe.site_ns(site), pe.pe);
+            own.entry(key).and_modify(|known| known.add_same(&sum)).or_insert(sum);
+        }
+        own.into_iter().for_each(|(key, sum)| self.put(key, sum));
+        if self.sums.len() > 2 * plan.limits.sites {
+            self.cut(plan.limits.sites);
+        }
+    }
+
+    fn put(&mut self, key: Key, sum: SiteSum) {
+        if self.selected.as_ref().is_some_and(|selected| !selected.contains(&key)) {
+            return self.others.add(&sum);
+        }
+        self.sums.entry(key).and_modify(|known| known.add(&sum)).or_insert(sum);
+    }
+
+    /// Keeps those that take most of a PE's time. What is dropped is not summed up: it is read again.
+    fn cut(&mut self, most: usize) {
+        if self.selected.is_some() || self.sums.len() <= most {
+            return;
+        }
+        let mut all: Vec<(Key, SiteSum)> = self.sums.drain().collect();
+        let name = |key: &Key| self.name(key);
+        all.select_nth_unstable_by(most, |a, b| b.1.most.0.cmp(&a.1.most.0).then_with(|| name(&a.0).cmp(&name(&b.0))));
+        all.truncate(most);
+        self.sums = all.into_iter().collect();
+        self.is_cut = true;
+    }
+
+    fn name(&self, key: &Key) -> (&str, u64, &str, &str) {
+        (self.pool.text(key.path), key.address, self.pool.text(key.routine), self.pool.text(key.region))
+    }
+
+    pub(super) fn join(&mut self, plan: &Plan, other: Sites) {
+        let number = self.pool.take_in(&other.pool);
+        let here = |n: u32| number[n as usize];
+        for (key, sum) in other.sums {
+            let key = Key {
+                path: here(key.path),
+                routine: here(key.routine),
+                region: here(key.region),
+                address: key.address,
+            };
+            self.put(key, sum);
+        }
+        self.others.add(&other.others);
+        self.is_cut |= other.is_cut;
+        self.cut(plan.limits.sites);
+    }
+
+    /// Those to keep, where some were dropped: they are to be read again.
+    pub(super) fn selection(&mut self, plan: &Plan) -> Option<Vec<SiteName>> {
+        self.cut(plan.limits.sites);
+        let name = |key: &Key| {
+            let text = |number: u32| self.pool.text(number).clone();
+            (text(key.path), key.address, text(key.routine), text(key.region))
+        };
+        self.is_cut.then(|| self.sums.keys().map(name).collect())
+    }
+
+    /// By file, address, routine and region; and the sum of the others.
+    pub(super) fn finish(self) -> (Vec<SiteRow>, SiteSum) {
+        let text = |number: u32| self.pool.text(number).clone();
+        let row = |(key, sum): (&Key, &SiteSum)| SiteRow {
+            path: text(key.path),
+            address: key.address,
+            routine: text(key.routine),
+            region: text(key.region),
+            sum: *sum,
+        };
+        let mut rows: Vec<SiteRow> = self.sums.iter().map(row).collect();
+        rows.sort_by(|a, b| {
+            (&a.path, a.address, &a.routine, &a.region).cmp(&(&b.path, b.address, &b.routine, &b.region))
+        });
+        (rows, self.others)
+    }
+}
