@@ -256,29 +256,34 @@ impl Driver {
         }
     }
 
-    /// Once: the profile of a program that times its own calls.
+    /// The profile of a program that times its own calls.
     fn run_verify(&mut self, name: &str, pes: u32) {
         let Some(library) = self.libraries.iter().find(|l| l.name == OURS).cloned() else { return };
-        eprintln!("oshbench: {name}, {pes} PEs");
+        eprintln!("oshbench: {name}, {pes} PEs, {} repetitions", self.repetitions);
         let directory = self.build.join("verify.prof");
-        let outcome = self.compile(library.compiler(), library.name, name).and_then(|path| {
-            overhead::clean(&directory);
-            let mut command = library.bare_job(pes, self.cores);
-            command.arg("--profile-dir").arg(&directory).arg(path);
-            if self.quick {
-                command.arg("--quick");
-            }
-            let job = job::run(&mut command, TIME_LIMIT)?;
-            let report = job::run(library.oshprof().args(["report", "--json"]).arg(&directory), TIME_LIMIT)?;
-            verify::compare(&job.stdout, &report.stdout)
+        let runs = self.compile(library.compiler(), library.name, name).and_then(|path| {
+            let run = || {
+                overhead::clean(&directory);
+                let mut command = library.bare_job(pes, self.cores);
+                command.arg("--profile-dir").arg(&directory).arg(&path);
+                if self.quick {
+                    command.arg("--quick");
+                }
+                let job = job::run(&mut command, TIME_LIMIT)?;
+                let report = job::run(library.oshprof().args(["report", "--json"]).arg(&directory), TIME_LIMIT)?;
+                verify::measured(&job.stdout, &report.stdout)
+            };
+            (0..self.repetitions).map(|_| run()).collect::<Result<Vec<_>, _>>()
         });
         overhead::clean(&directory);
-        match outcome {
-            Ok(compared) => {
-                for row in compared.iter().filter(|row| !row.is_right()) {
-                    self.fail(false, format!("{}: the profile and the clock outside differ", row.routine));
+        match runs {
+            Ok(runs) => {
+                self.compared = verify::compare(&runs);
+                let wrong: Vec<String> =
+                    self.compared.iter().filter(|row| !row.is_right()).map(|row| row.routine.clone()).collect();
+                for routine in wrong {
+                    self.fail(false, format!("{routine}: the profile and the clock outside differ"));
                 }
-                self.compared = compared;
             }
             Err(why) => self.fail(true, format!("{name}: {why}")),
         }

@@ -35,7 +35,7 @@ pub struct WireSum {
 }
 
 /// A context: handle and team.
-pub(super) type ContextKey = (u64, Option<TeamKey>);
+pub type ContextKey = (u64, Option<TeamKey>);
 
 #[derive(Debug, Default)]
 pub(super) struct Groups {

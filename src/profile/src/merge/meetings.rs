@@ -40,6 +40,8 @@ impl Late {
     }
 }
 
+/// Routine, region, and file and address in it.
+type Group<'a> = (u16, &'a Arc<str>, Option<(&'a Arc<str>, u64)>);
 /// A team and a number among its calls.
 type Meeting = (TeamKey, u64);
 
@@ -171,7 +173,7 @@ impl Meetings {
         // What a PE kept and another did not is not complete.
         let every = self.every;
         let weight = every.saturating_mul(self.one_in);
-        let mut sums: BTreeMap<(u16, &Arc<str>, Option<(&Arc<str>, u64)>), Late> = BTreeMap::new();
+        let mut sums: BTreeMap<Group<'_>, Late> = BTreeMap::new();
         for ((team, number), arrivals) in &self.kept {
             // One that is not complete would blame whoever is known.
             if number % every != 0 || i64::from(arrivals.count) != i64::from(team.3) {

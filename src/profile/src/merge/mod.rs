@@ -33,7 +33,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
-pub use groups::{TeamSum, WireSum};
+pub use groups::{ContextKey, TeamSum, WireSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::Late;
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
@@ -121,7 +121,7 @@ pub struct Merged {
     /// One in so many of them is known.
     pub every: u64,
     /// Contexts: handle and team; PEs, and their traffic.
-    pub contexts: Vec<((u64, Option<TeamKey>), (u64, Context))>,
+    pub contexts: Vec<(ContextKey, (u64, Context))>,
     /// Teams.
     pub teams: Vec<(TeamKey, TeamSum)>,
     /// What the network says of itself.
