@@ -118,7 +118,7 @@ fn in_parts(profile: &Profile, limits: Limits, dice: &mut Dice) -> Merged {
             b.join(a);
             heaps.push(b);
         }
-        heaps.into_iter().for_each(|heap| last(heap));
+        heaps.into_iter().for_each(last);
     };
     let (mut merged, mut selected) = (Merged::default(), None);
     sum(&plan, |fold, pe| fold.add(pe), &mut |mut fold| {
