@@ -14,18 +14,25 @@ use crate::counters::{KNOWN, Kind};
 use crate::segment::extra::{COUNTER_MISSING, COUNTER_ON, COUNTER_USER, COUNTERS, CounterHead};
 use crate::segment::layout::{Region, SLOTS, Slot};
 
-/// Counters of a thread, read together.
+/// Counters of a thread.
 struct Set {
-    group: Group,
-    /// Those of the group, in the order in which they are read, with their columns.
-    members: Vec<(usize, Counter)>,
+    batches: Vec<Batch>,
     thread: u32,
 }
 
+/// Counters that count at the same time and are read together.
+struct Batch {
+    group: Group,
+    /// Those of the group, in the order in which they are read, with their columns.
+    members: Vec<(usize, Counter)>,
+}
+
+/// What can be counted: column, index of [`KNOWN`], kernel mode included.
+type Planned = (usize, usize, bool);
+
 /// One a slot of the profile. Only the thread that owns a slot uses its set.
 static SETS: [AtomicPtr<Set>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
-/// What can be counted: column, index of [`KNOWN`], kernel mode included.
-static PLAN: Mutex<Vec<(usize, usize, bool)>> = Mutex::new(Vec::new());
+static PLAN: Mutex<Vec<Planned>> = Mutex::new(Vec::new());
 /// Counters of the whole PE, by column.
 static WHOLE: Mutex<Vec<(usize, Counter)>> = Mutex::new(Vec::new());
 
@@ -80,7 +87,7 @@ pub(super) fn open_all(region: &Region, wanted: &[usize]) -> bool {
                 plan.push((column, known, kernel));
                 whole.push((column, counter));
             }
-            Err(error) => missing(head, &reason(known, &error)),
+            Err(error) => missing(head, &reason(known, &error, &paranoid())),
         }
     }
     !plan.is_empty()
@@ -108,12 +115,14 @@ fn is_refused(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EACCES | libc::EPERM))
 }
 
-fn reason(known: usize, error: &io::Error) -> String {
+/// Why there is no such counter; `policy` is what forbids it where something does.
+fn reason(known: usize, error: &io::Error, policy: &str) -> String {
     match error.raw_os_error() {
         Some(libc::ENOENT | libc::ENODEV | libc::EOPNOTSUPP) if KNOWN[known].kind == Kind::Hardware => {
             format!("the processor has none, or the virtual machine does not pass it on ({error})")
         }
-        Some(libc::EACCES | libc::EPERM) => format!("{error}: {}", paranoid()),
+        Some(libc::EACCES) => format!("EACCES, {error}: {policy}"),
+        Some(libc::EPERM) => format!("EPERM, {error}: {policy}"),
         Some(libc::ENOSYS) => format!("the kernel has no perf events ({error})"),
         _ => error.to_string(),
     }
@@ -134,7 +143,8 @@ pub(super) fn read(slot: &Slot) -> Option<[u64; COUNTERS]> {
     // SAFETY: null, or a set that only the owner of the slot, this thread, uses and frees.
     if unsafe { pointer.as_ref() }.is_none_or(|set| set.thread != thread) {
         close(slot);
-        pointer = Box::into_raw(Box::new(Set::open(thread)?));
+        let plan = lock(&PLAN).clone();
+        pointer = Box::into_raw(Box::new(Set::open(&plan, thread, COUNTERS)?));
         slot.extra.counters.last.iter().for_each(|word| word.store(0, Relaxed));
         place.store(pointer, Relaxed);
     }
@@ -174,35 +184,64 @@ fn scaled(count: u64, wanted: u64, counted: u64) -> u64 {
 }
 
 impl Set {
-    fn open(thread: u32) -> Option<Set> {
-        let mut group = Group::new().ok()?;
-        let mut members = Vec::new();
-        for &(column, known, kernel) in lock(&PLAN).iter() {
-            if let Ok(counter) = builder(known, kernel, false).group(&mut group).build() {
-                members.push((column, counter));
+    /// Opens what is planned, `most` counters a batch. The kernel refuses a counter that cannot count together with those
+    /// that its group has already: it begins another group, and the groups take turns.
+    fn open(plan: &[Planned], thread: u32, most: usize) -> Option<Set> {
+        let mut batches: Vec<Batch> = Vec::new();
+        for &(column, known, kernel) in plan {
+            let last = batches.last_mut().filter(|batch| batch.members.len() < most);
+            if last.is_some_and(|batch| batch.add(column, known, kernel)) {
+                continue;
+            }
+            let mut batch = Batch { group: Group::new().ok()?, members: Vec::new() };
+            if batch.add(column, known, kernel) {
+                batches.push(batch);
             }
         }
-        group.enable().ok()?;
-        Some(Set { group, members, thread })
+        batches.iter_mut().try_for_each(|batch| batch.group.enable()).ok()?;
+        Some(Set { batches, thread })
     }
 
     fn read(&self) -> Option<[u64; COUNTERS]> {
-        // How many, wanted and counted time, then a value and an id each; the first is the group's own.
-        let mut words = [0_u64; 3 + 2 * (COUNTERS + 1)];
+        let mut values = [0; COUNTERS];
+        self.batches.iter().try_for_each(|batch| batch.read(&mut values))?;
+        Some(values)
+    }
+}
+
+/// Words of a group that is read: how many counters, wanted and counted time, then a value and an id each; the first counter
+/// is the group's own.
+type Words = [u64; 3 + 2 * (COUNTERS + 1)];
+
+impl Batch {
+    fn add(&mut self, column: usize, known: usize, kernel: bool) -> bool {
+        let built = builder(known, kernel, false).group(&mut self.group).build();
+        built.map(|counter| self.members.push((column, counter))).is_ok()
+    }
+
+    fn read(&self, values: &mut [u64; COUNTERS]) -> Option<()> {
+        let mut words: Words = [0; _];
         let bytes = size_of_val(&words);
         // SAFETY: the buffer is valid for its length.
         let got = unsafe { libc::read(self.group.as_raw_fd(), words.as_mut_ptr().cast(), bytes) };
         if got < 24 {
             return None;
         }
-        let mut values = [0; COUNTERS];
-        for (at, (column, _)) in self.members.iter().enumerate() {
-            values[*column] = scaled(words[3 + 2 * (at + 1)], words[1], words[2]);
-        }
-        Some(values)
+        let columns = self.members.iter().map(|(column, _)| *column);
+        columns.enumerate().for_each(|(at, column)| values[column] = value(&words, at));
+        Some(())
     }
+}
+
+/// The value of a member of a group.
+fn value(words: &Words, member: usize) -> u64 {
+    words.get(3 + 2 * (member + 1)).map_or(0, |&count| scaled(count, words[1], words[2]))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
+
+#[cfg(test)]
+#[path = "perf_tests.rs"]
+mod tests;
