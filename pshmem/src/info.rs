@@ -40,6 +40,12 @@ pub fn thread(provided: *mut c_int) -> Result<(), Fault> {
     answer("provided", provided, runtime::query_thread())
 }
 
+/// Extension: seconds since some point in the past.
+#[unsafe(no_mangle)]
+pub extern "C" fn shmemx_wtime() -> f64 {
+    pellucid_profile::clock::monotonic_ns() as f64 * 1e-9
+}
+
 /// 9.1.11: the version of the specification.
 ///
 /// # Errors

@@ -138,6 +138,20 @@ fn a_limit_on_file_sizes_costs_the_profile_and_not_the_job() {
 }
 
 #[test]
+fn a_limit_that_the_job_does_not_fit_is_named() {
+    let binary = program("levels");
+    let cases: [(&str, &[&str]); 2] = [
+        ("ulimit -f 1000;", &["job's memory file of ", "above the limit on file size (ulimit -f: 500 KiB)"]),
+        ("ulimit -v 1500000;", &["job's memory file", "SHMEM_SYMMETRIC_SIZE", "ulimit -v"]),
+    ];
+    for (limit, words) in cases {
+        let script = format!("{limit} exec \"$0\" -n 2 --profile off --heap 4g \"$1\"");
+        let outcome = Job::new("/bin/sh").args(["-c", &script]).arg(tree::tool("oshrun")).arg(&binary).run();
+        outcome.expect_code(1).expect_text(words);
+    }
+}
+
+#[test]
 fn a_killed_pe_leaves_its_numbers() {
     for round in 0..3 {
         let (directory, outcome) = profile(&format!("killed-{round}"), 3, &[], &program("killed"));

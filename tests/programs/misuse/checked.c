@@ -50,6 +50,12 @@ int main(int count, char **arguments) {
         shmem_barrier_all();
         if (!odd) shmem_barrier(0, 0, npes - 1, work);
     }
+    /* On all PEs the array is not used: without --check these two run. */
+    CASE("psync-stack") {
+        long work[SHMEM_SYNC_SIZE] = {0};
+        shmem_barrier(0, 0, npes, work);
+    }
+    CASE("psync-null") shmem_barrier(0, 0, npes, NULL);
     if (strncmp(what, "set-", 4) == 0) {
         /* All PEs but the last; the last of these is the odd one. */
         static long work[SHMEM_SYNC_SIZE], wrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
@@ -63,6 +69,11 @@ int main(int count, char **arguments) {
             if (other) shmem_barrier(0, 0, size, work);
             else shmem_collect64(dest, source, 1, 0, 0, size, work);
         }
+        CASE("set-stack") {
+            long stack[SHMEM_SYNC_SIZE] = {0};
+            shmem_barrier(0, 0, size, stack);
+        }
+        CASE("set-null") shmem_barrier(0, 0, size, NULL);
         CASE("set-root") shmem_broadcast64(dest, source, 1, other, 0, 0, size, work);
         CASE("set-count") shmem_fcollect64(dest, source, other ? 2 : 1, 0, 0, size, work);
         CASE("set-zero") shmem_alltoall64(dest, source, !other, 0, 0, size, work);
@@ -82,6 +93,7 @@ int main(int count, char **arguments) {
         if (odd) shmem_barrier(0, 0, npes, work);
         else shmem_broadcast64(dest, source, 1, 0, 0, 0, npes, work);
     }
+    CASE("odd-wait") shmem_long_wait_until((long *)((char *)dest + 1), SHMEM_CMP_EQ, 0);
     CASE("overlap-reduce") shmem_long_sum_reduce(all, dest, dest + 1, 2);
     CASE("overlap-broadcast") shmem_long_broadcast(all, dest, dest, 2, 0);
     CASE("overlap-collect") shmem_long_collect(all, dest, dest + 1, 2);

@@ -37,9 +37,7 @@ int main(int count, char **arguments) {
     shmem_barrier_all();
     /* Collective mistakes are made together. */
     CASE("address-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, local, 1);
-    CASE("address-pSync") shmem_barrier(0, 0, npes, local);
     CASE("null-dest-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, null, fixed, 5);
-    CASE("null-pSync") shmem_barrier(0, 0, npes, NULL);
     CASE("set-size") shmem_barrier(0, 0, 0, fixed);
     CASE("set-beyond") shmem_barrier(0, 1, npes + 1, fixed);
     CASE("set-stride") shmem_sync(0, -1, 1, fixed);
@@ -88,7 +86,6 @@ int main(int count, char **arguments) {
     CASE("address-signal-fetch") return (int)shmem_signal_fetch((uint64_t *)local);
     CASE("address-lock") shmem_set_lock(local);
     CASE("odd-add") shmem_long_atomic_add((long *)((char *)fixed + 1), 1, 0);
-    CASE("odd-wait") shmem_long_wait_until((long *)((char *)fixed + 1), SHMEM_CMP_EQ, 1);
     CASE("null-lock") shmem_set_lock(null);
     CASE("null-indices") return (int)shmem_long_wait_until_some(fixed, 3, NULL, NULL, SHMEM_CMP_EQ, 0);
     CASE("null-cmp-values") return (int)shmem_long_wait_until_any_vector(fixed, 3, NULL, SHMEM_CMP_EQ, NULL);

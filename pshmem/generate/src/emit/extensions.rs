@@ -14,6 +14,7 @@ pub const FUNCTIONS: &[&str] = &[
     "shmemx_var_info",
     "shmemx_var_read",
     "shmemx_var_write",
+    "shmemx_wtime",
 ];
 
 /// The header below its first line.
@@ -133,6 +134,12 @@ int shmemx_var_read(int var, int64_t *values, size_t count);
 int shmemx_var_write(int var, int64_t value);
 /* Smallest and largest value that a bucket of a histogram counts. */
 int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
+
+/*
+ * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread.
+ */
+#define HAVE_SHMEMX_WTIME 1
+double shmemx_wtime(void);
 
 #ifdef __cplusplus
 }

@@ -34,12 +34,15 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     }
     text.push_str(OPEN);
     text.push_str(&declarations(groups, prototypes, |routine| &routine.name));
+    text.push_str(REMOVED);
     text.push_str(CLOSE);
     text.push_str(GENERIC_HEAD);
     text.push_str(&generic::text(groups));
     text.push_str(OVERLOAD_HEAD);
     text.push_str(&overload::text(groups));
-    text.push_str("\n}\n#endif\n\n#endif /* PELLUCID_SHMEM_H */\n");
+    text.push_str(COMPLEX_HEAD);
+    text.push_str(&overload::complex_text(groups));
+    text.push_str("#endif\n\n}\n#endif\n\n#endif /* PELLUCID_SHMEM_H */\n");
     text
 }
 
@@ -75,7 +78,8 @@ fn declarations(
 }
 
 const HEAD: &str = r#"/*
- * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_.
+ * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_, but for those that other
+ * libraries have and programs ask for.
  */
 #ifndef PELLUCID_SHMEM_H
 #define PELLUCID_SHMEM_H
@@ -108,6 +112,12 @@ extern "C++" {
 typedef struct pellucid_team *shmem_team_t;
 typedef struct pellucid_ctx *shmem_ctx_t;
 
+/* The type of SHMEM_CMP_EQ and so on, as other libraries have it */
+typedef int shmem_cmp_t;
+
+/* Version of the specification, as other libraries have it */
+#define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)
+
 /* Configurations (9.4.3, 9.9.1) */
 typedef struct {
     int num_contexts;
@@ -115,6 +125,16 @@ typedef struct {
 typedef struct {
     size_t total_ops;
 } shmem_ctx_session_config_t;
+"#;
+
+const REMOVED: &str = r#"
+/* Removed from OpenSHMEM 1.5 (Annex F.2.7), and without effect before, where caches are coherent: older programs call them. */
+static inline void shmem_clear_cache_inv(void) {}
+static inline void shmem_set_cache_inv(void) {}
+static inline void shmem_clear_cache_line_inv(void *dest) { (void)dest; }
+static inline void shmem_set_cache_line_inv(void *dest) { (void)dest; }
+static inline void shmem_udcflush(void) {}
+static inline void shmem_udcflush_line(void *dest) { (void)dest; }
 "#;
 
 const OPEN: &str = r#"
@@ -145,6 +165,13 @@ const OVERLOAD_HEAD: &str = r#"
 
 /* The type-generic macros of C11 as overloads. */
 extern "C++" {
+"#;
+
+const COMPLEX_HEAD: &str = r#"
+/* The same on the complex numbers of C, where the compiler has them. */
+#ifdef __GNUC__
+__extension__ typedef __complex__ double pellucid_complexd;
+__extension__ typedef __complex__ float pellucid_complexf;
 "#;
 
 const PSHMEM_HEAD: &str = r#"/*

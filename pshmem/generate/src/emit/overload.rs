@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 
 use super::generic;
+use crate::ctype::Param;
 use crate::expand::{Expanded, Routine};
 
 /// The overloads as C++ text.
@@ -27,6 +28,35 @@ pub fn text(groups: &[Expanded]) -> String {
         }
     }
     text
+}
+
+/// Where C++ has `_Complex` as an extension, the functions on complex numbers take it as well as `std::complex`: other
+/// libraries declare them so.
+pub fn complex_text(groups: &[Expanded]) -> String {
+    let mut text = String::new();
+    let complex = |routine: &&Routine| routine.params.iter().any(|param| param.base.contains("_Complex"));
+    for routine in groups.iter().flat_map(|group| &group.routines).filter(complex) {
+        let params: Vec<_> = routine.params.iter().map(|param| own(&param.c())).collect();
+        let args: Vec<_> = routine.params.iter().map(cast).collect();
+        let give = if routine.ret == "void" { "" } else { "return " };
+        let (ret, name) = (&routine.ret, &routine.name);
+        writeln!(text, "inline {ret} {name}({}) {{ {give}{name}({}); }}", params.join(", "), args.join(", "))
+            .expect("writing to a string");
+    }
+    text
+}
+
+fn own(param: &str) -> String {
+    param.replace("double _Complex", "pellucid_complexd").replace("float _Complex", "pellucid_complexf")
+}
+
+fn cast(param: &Param) -> String {
+    if param.base.contains("_Complex") {
+        let constant = if param.constant { "const " } else { "" };
+        format!("reinterpret_cast<{constant}{} *>({})", complex(&param.base), param.name)
+    } else {
+        param.name.clone()
+    }
 }
 
 fn types(routine: &Routine) -> String {

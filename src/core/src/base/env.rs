@@ -281,6 +281,11 @@ pub fn near_misses(names: impl Iterator<Item = String>) -> Vec<(String, String)>
     names
         .filter(|n| (n.starts_with("SHMEM") || n.starts_with("SMA")) && !known.contains(n))
         .filter_map(|n| {
+            // The name that other libraries give it.
+            let near_by = n.replace("_HEAP_", "_");
+            if known.contains(&near_by) {
+                return Some((n, near_by));
+            }
             let near = known.iter().min_by_key(|k| distance(&n, k))?;
             (distance(&n, near) <= 1 + near.len() / 8).then(|| (n.clone(), near.clone()))
         })
@@ -318,6 +323,13 @@ mod tests {
                 ("SMA_VERSIN".to_string(), "SMA_VERSION".to_string())
             ]
         );
+    }
+
+    #[test]
+    fn the_name_of_other_libraries_finds_ours() {
+        let found = near_misses(["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"].iter().map(ToString::to_string));
+        let found: Vec<&str> = found.iter().map(|(_, ours)| ours.as_str()).collect();
+        assert_eq!(found, ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"]);
     }
 
     #[test]

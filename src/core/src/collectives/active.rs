@@ -65,10 +65,14 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     if start < 0 || last >= i64::from(w.map.npes) {
         return Err(Fault::from(Cause::BadPe { arg: "last PE of the active set", pe: last, npes: w.map.npes.into() }));
     }
-    w.map.local("pSync", psync, PSYNC_BYTES)?;
     if size == w.map.npes {
+        // The work array is not used: programs that have it on the stack run, unless checks are asked for.
+        if w.map.check {
+            w.map.local("pSync", psync, PSYNC_BYTES)?;
+        }
         return Ok(None);
     }
+    w.map.local("pSync", psync, PSYNC_BYTES)?;
     let offset = i64::from(w.map.me - start);
     if offset < 0 || offset % stride != 0 || offset / stride >= size.into() {
         return bad("PE_start, logPE_stride, PE_size", start, "an active set that contains the calling PE");

@@ -7,7 +7,7 @@
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::{cpu, wait, wait::Backoff};
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering, fence};
 
 /// The comparison operators, `SHMEM_CMP_*`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,20 @@ pub trait Word: Copy + PartialOrd {
     /// # Safety
     /// `at` is valid and aligned.
     unsafe fn look(at: *const Self) -> Self;
+
+    /// The same at an address that need not be aligned: the value may be made of the parts of two stores.
+    ///
+    /// # Safety
+    /// `at` is valid.
+    #[inline(always)]
+    unsafe fn look_anywhere(at: *const Self) -> Self {
+        #[repr(C, packed)]
+        struct Anywhere<T>(T);
+        // SAFETY: valid, says the caller; a packed structure has no alignment.
+        let Anywhere(value) = unsafe { at.cast::<Anywhere<Self>>().read_volatile() };
+        fence(Ordering::Acquire);
+        value
+    }
 }
 
 macro_rules! word {
@@ -91,22 +105,31 @@ word! {
 #[inline(always)]
 fn check<T>(m: &Map, arg: &'static str, addr: *const T, nelems: usize) -> Result<(), Fault> {
     m.local(arg, addr, super::bytes::<T>(nelems))?;
-    if addr.is_aligned() {
-        Ok(())
-    } else {
-        Err(Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }))
-    }
+    if addr.is_aligned() { Ok(()) } else { Err(misaligned(arg, addr)) }
+}
+
+/// The same of one variable; gives whether it is aligned. There are programs that wait on any byte of a buffer: they run, unless
+/// checks are asked for.
+#[inline(always)]
+fn check_one<T>(m: &Map, arg: &'static str, addr: *const T) -> Result<bool, Fault> {
+    m.local(arg, addr, size_of::<T>())?;
+    if addr.is_aligned() || !m.check { Ok(addr.is_aligned()) } else { Err(misaligned(arg, addr)) }
+}
+
+#[cold]
+fn misaligned<T>(arg: &'static str, addr: *const T) -> Fault {
+    Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() })
 }
 
 /// Waits until one variable compares as asked; gives the value that did.
 #[inline]
 pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp: i32, value: T) -> Result<T, Fault> {
-    check(m, arg, ivar, 1)?;
+    let aligned = check_one(m, arg, ivar)?;
     let cmp = Cmp::new(cmp)?;
     let mut backoff = Backoff::new(m.crowded);
     loop {
         // SAFETY: checked above.
-        let now = unsafe { T::look(ivar) };
+        let now = unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
         if cmp.holds(now, value) {
             return Ok(now);
         }
@@ -123,9 +146,10 @@ pub fn wait_until<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<
 /// `shmem_test`: 1 where the comparison holds, else 0.
 #[inline]
 pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, Fault> {
-    check(m, "ivar", ivar, 1)?;
+    let aligned = check_one(m, "ivar", ivar)?;
     // SAFETY: checked above.
-    let holds = Cmp::new(cmp)?.holds(unsafe { T::look(ivar) }, value);
+    let now = unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
+    let holds = Cmp::new(cmp)?.holds(now, value);
     Ok(i32::from(after_test(m, holds)))
 }
 

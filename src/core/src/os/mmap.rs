@@ -40,9 +40,20 @@ pub fn grow(fd: RawFd, bytes: usize) -> Result<(), Fault> {
     if size as u64 >= bytes as u64 {
         return Ok(());
     }
+    // Beyond the limit on file size there would be a signal that ends the process.
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is a valid place for the result.
+    if unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) } == 0 && bytes as u64 > limit.rlim_cur {
+        return Err(Fault::from(Cause::Startup(format!(
+            "the job's memory file of {} MiB is above the limit on file size (ulimit -f: {} KiB): a smaller \
+             SHMEM_SYMMETRIC_SIZE needs less",
+            bytes >> 20,
+            limit.rlim_cur >> 10
+        ))));
+    }
     // SAFETY: no memory is involved.
     if unsafe { libc::ftruncate(fd, bytes as libc::off_t) } != 0 {
-        return Err(last_error("ftruncate of the job's memory file (see the limits on file size, ulimit -f)"));
+        return Err(last_error("ftruncate of the job's memory file"));
     }
     Ok(())
 }
@@ -89,7 +100,8 @@ pub fn shared(fd: RawFd, offset: usize, len: usize, at: Option<usize>) -> Result
             offset as libc::off_t,
         )
     };
-    if p == libc::MAP_FAILED { Err(last_error("mmap of the job's memory file")) } else { Ok(p.cast()) }
+    let what = "mmap of the job's memory file (a smaller SHMEM_SYMMETRIC_SIZE needs less; ulimit -v limits it)";
+    if p == libc::MAP_FAILED { Err(last_error(what)) } else { Ok(p.cast()) }
 }
 
 /// Puts `len` bytes of a file from `offset` in place of the pages at `addr`.
