@@ -19,10 +19,13 @@
 pub mod bindings;
 pub mod calls;
 mod library;
+mod slots;
+mod symbols;
 
 pub use bindings::*;
 pub use calls::*;
 pub use library::{Library, OpenError};
+pub use symbols::rdma;
 
 /// An address vector entry that names nobody (`FI_ADDR_UNSPEC` of the headers).
 pub const FI_ADDR_UNSPEC: fi_addr_t = u64::MAX;

@@ -6,7 +6,7 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `settings`, `choose`, `describe` | which provider and interface, and why |
+//! | `start`, `settings`, `choose`, `describe` | libfabric opened; which provider and interface, and why |
 //! | `port`, `card`, `peers` | what is open, what others must know of it, what is known of them |
 //! | `engine`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
@@ -33,6 +33,7 @@ mod rma;
 mod serve;
 mod settings;
 mod shared;
+mod start;
 mod wire;
 
 pub use settings::{Atomics, Description, Directory, Settings};
@@ -41,7 +42,6 @@ pub use wire::Wire;
 use crate::base::{Cause, Fault};
 use crate::transport::far::{Atomic, Channel, Far, MESSAGE, Place, SignalOp, Tag, When};
 use engine::{Engine, RECEIVES};
-use libfabric_sys::Library;
 use message::{HEADER, Header, What, encode_tag};
 use op::Kind;
 use peers::Peer;
@@ -87,10 +87,8 @@ impl Fabric {
         npes: u32,
         directory: Directory,
     ) -> Result<Self, Fault> {
-        let library = Library::open(settings.library.as_deref()).map_err(|error| {
-            Fault::from(Cause::Network(format!("PEs of other hosts are reached through libfabric: {error}")))
-        })?;
-        let choice = with_universe(npes, || choose::choose(&library, settings))?;
+        let library = start::open(settings)?;
+        let choice = start::first_look(&library, settings, npes, || choose::choose(&library, settings))?;
         let port = port::Port::open(library.clone(), &choice, regions, settings)?;
         let card = port.card()?.encode()?;
         let description = describe::describe(&library, &choice, &port, settings);
@@ -170,24 +168,6 @@ impl Drop for Fabric {
         self.thread.stop(&self.shared);
         self.thread.join();
     }
-}
-
-/// Runs the first look at libfabric's providers with `FI_UNIVERSE_SIZE` set, where nobody has set it, to the PEs that there are.
-/// libfabric reads it then, assumes 256 otherwise, and `ofi_rxm` makes its completion ring 8192 entries a peer long: 80 MiB,
-/// which become resident as completions walk through them.
-fn with_universe<R>(npes: u32, look: impl FnOnce() -> R) -> R {
-    const NAME: &str = "FI_UNIVERSE_SIZE";
-    if npes >= 256 || std::env::var_os(NAME).is_some() {
-        return look();
-    }
-    // SAFETY: the library is being initialized, before which a program must not use it in other threads; a program that reads
-    // or writes its environment in another thread just now would have the same trouble with any call of the C library's
-    // that does. The variable is gone again before the caller goes on.
-    unsafe { std::env::set_var(NAME, npes.max(2).to_string()) };
-    let result = look();
-    // SAFETY: as above.
-    unsafe { std::env::remove_var(NAME) };
-    result
 }
 
 impl Far for Fabric {
