@@ -1,8 +1,8 @@
 //! What a PE sees of another host: puts, gets and atomics through the fabric, between two processes.
 //!
 //! ```text
-//! far_pingpong serve PORT [PROVIDER [ADDRESS [naps]]]
-//! far_pingpong HOST PORT [PROVIDER [ADDRESS [naps]]]
+//! far_pingpong serve PORT [PROVIDER [ADDRESS [naps|fd]]]
+//! far_pingpong HOST PORT [PROVIDER [ADDRESS [naps|fd]]]
 //! ```
 //! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as it is with
 //! `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong` without.
@@ -10,7 +10,7 @@
 
 use pellucid_core::base::Fault;
 use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Place, Segment, When};
-use pellucid_core::transport::ofi::{Directory, Fabric, Settings};
+use pellucid_core::transport::ofi::{Directory, Fabric, Settings, Sleep};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -114,7 +114,11 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         provider: Some(provider.clone()),
         interface: args.get(3).cloned(),
         loopback: true,
-        naps: args.get(4).is_some_and(|a| a == "naps"),
+        sleep: match args.get(4).map(String::as_str) {
+            Some("naps") => Sleep::Naps,
+            Some("fd") => Sleep::Descriptor,
+            _ => Sleep::Best,
+        },
         ..Settings::default()
     };
     // Of a lazily exchanged card: the first use comes after the exchange below.

@@ -21,11 +21,13 @@ pub mod calls;
 mod library;
 mod slots;
 mod symbols;
+mod watch;
 
 pub use bindings::*;
 pub use calls::*;
 pub use library::{Library, OpenError};
 pub use symbols::rdma;
+pub use watch::{Seen, found, seeing};
 
 /// An address vector entry that names nobody (`FI_ADDR_UNSPEC` of the headers).
 pub const FI_ADDR_UNSPEC: fi_addr_t = u64::MAX;

@@ -108,6 +108,11 @@ impl Library {
         &self.path
     }
 
+    /// An address in it.
+    pub(crate) fn address(&self) -> usize {
+        self.getinfo as usize
+    }
+
     /// Its interface version: major and minor.
     pub fn version(&self) -> (u32, u32) {
         (self.version >> 16, self.version & 0xffff)
@@ -125,7 +130,7 @@ impl Library {
     /// Runs the first look at the providers, for which libfabric initializes all of them, without a search of verbs' that takes
     /// 0.1 s and is of no use where the kernel has no RDMA devices.
     pub fn first_look<R>(&self, look: impl FnOnce() -> R) -> R {
-        match Object::at(self.getinfo as usize) {
+        match Object::at(self.address()) {
             Some(libfabric) => symbols::unread(&libfabric, look),
             None => look(),
         }

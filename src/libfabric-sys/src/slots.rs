@@ -116,7 +116,8 @@ impl Object {
         for slot in self.slots(name) {
             let page = slot & !(PAGE - 1);
             // Slots of an object that is bound at once are write-protected when the loader is done, in whole pages.
-            let closed = self.of(libc::PT_GNU_RELRO).any(|range| range.start & !(PAGE - 1) <= page && page + PAGE <= range.end);
+            let closed =
+                self.of(libc::PT_GNU_RELRO).any(|range| range.start & !(PAGE - 1) <= page && page + PAGE <= range.end);
             let protect = |bits: c_int| {
                 // SAFETY: a page of a loaded object, which stays readable all the time.
                 unsafe { libc::mprotect(page as *mut c_void, PAGE, bits) }

@@ -5,6 +5,7 @@
 mod faults;
 mod job;
 mod order;
+mod sleep;
 mod threads;
 
 use job::{Pe, Random, heap, job, settings};

@@ -3,14 +3,15 @@
 use super::job::{HEAP, Pe, Random, heap, job, settings};
 use super::{amo, get, put};
 use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, SignalOp, When};
-use pellucid_core::transport::ofi::Settings;
+use pellucid_core::transport::ofi::{Settings, Sleep};
 use std::ptr;
 
 /// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the provider,
-/// which takes the orders away, and without a descriptor to sleep on.
+/// which takes the orders away, and with each way to sleep.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::ofi::Atomics::Nic, ..settings() };
-    let others = [Settings { without_delivery: true, ..settings() }, Settings { naps: true, ..settings() }];
+    let sleep = |sleep| Settings { sleep, ..settings() };
+    let others = [Settings { without_delivery: true, ..settings() }, sleep(Sleep::Naps), sleep(Sleep::Descriptor)];
     // Another provider that is asked for may have no atomics.
     let nic = std::env::var_os("PELLUCID_TEST_PROVIDER").is_none().then_some(nic);
     [settings()].into_iter().chain(others).chain(nic).collect()

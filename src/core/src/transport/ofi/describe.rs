@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::choose::{self, Choice};
-use super::port::Port;
+use super::port::{Port, Wait};
 use super::settings::{Atomics, Description, Settings};
 use libfabric_sys::{self as fi, Library};
 
@@ -32,7 +32,11 @@ pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings
         fi::FI_PROGRESS_AUTO => "automatic",
         _ => "manual",
     };
-    let sleep = if port.wait.is_some() { "a thread that sleeps on the queue" } else { "a thread that naps" };
+    let sleep = match port.wait {
+        Wait::Descriptor(_) => "a thread that sleeps on the queue",
+        Wait::Watched => "a thread that sleeps on the provider's sockets",
+        Wait::Nothing => "a thread that naps",
+    };
     let (atomics, by) = match settings.atomics {
         Atomics::Cpu => ("CPU of the target", "default: excludes those of the target's own host"),
         Atomics::Nic => ("provider", "SHMEM_ATOMICS=nic"),

@@ -1,6 +1,7 @@
 //! The state of a fabric, all of it behind one lock, and what moves it on: completions.
 #![allow(unsafe_code)]
 
+use super::bell::Bell;
 use super::channel::Channel;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
 use super::peers::{Peer, Peers};
@@ -18,6 +19,10 @@ use std::time::Instant;
 pub(super) const RECEIVES: usize = 32;
 /// Completions that are read at once.
 const BATCH: usize = 16;
+/// Bytes that sockets take at once for sure. With more on the way, the provider may have kept some that have to be sent when there
+/// is room: the progress thread, which sleeps on what the provider looked at before, has to look again.
+const PATIENT: usize = 4096;
+
 /// Behind the lock.
 pub(super) struct Engine {
     pub port: Port,
@@ -40,6 +45,11 @@ pub(super) struct Engine {
     pub early: HashMap<(u32, u32), Vec<u8>>,
     /// Transfers that the provider has taken and not completed.
     pub flying: u32,
+    /// Bytes that were posted since nothing was flying.
+    pub flown: usize,
+    /// The progress thread sleeps, or is about to, and may have to be woken.
+    pub asleep: bool,
+    pub bell: Arc<Bell>,
     /// The fault that ended it all.
     pub broken: Option<Fault>,
     /// This PE's card.
@@ -69,6 +79,16 @@ impl Engine {
         let peer = self.peers.get(place.pe as u32)?;
         let i = place.segment as usize;
         Some((peer.address, peer.bases[i] + place.offset as u64, peer.keys[i]))
+    }
+
+    /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be something else now.
+    pub fn attend(&mut self) -> bool {
+        let found = fi::found();
+        let something = self.progress();
+        if something || fi::found() != found {
+            self.wake();
+        }
+        something
     }
 
     /// Handles what has completed and sends what waits to be sent. Gives whether anything happened.
@@ -131,6 +151,9 @@ impl Engine {
         // SAFETY: as above.
         let record = unsafe { &mut *op };
         self.flying -= 1;
+        if self.flying == 0 {
+            self.flown = 0;
+        }
         if let Some(peer) = self.peers.get(record.pe) {
             peer.flying -= 1;
             peer.flags |= Peer::REACHED;
@@ -211,6 +234,7 @@ impl Engine {
             // SAFETY: the record is this engine's, and in flight from now on.
             unsafe { (*op).since = Some(Instant::now()) };
             self.outgoing.push_back(op);
+            self.wake();
         }
     }
 
@@ -235,9 +259,20 @@ impl Engine {
         something
     }
 
-    /// The provider has taken a transfer to a PE.
-    pub fn fly(&mut self, pe: u32) {
+    /// Wakes the progress thread, where it sleeps on what the provider looked at before.
+    pub fn wake(&mut self) {
+        if std::mem::take(&mut self.asleep) {
+            self.bell.ring();
+        }
+    }
+
+    /// The provider has taken a transfer of some bytes to a PE.
+    pub fn fly(&mut self, pe: u32, bytes: usize) {
         self.flying += 1;
+        self.flown = self.flown.saturating_add(bytes);
+        if self.flown > PATIENT {
+            self.wake();
+        }
         if let Some(peer) = self.peers.get(pe) {
             peer.flying += 1;
         }
@@ -286,7 +321,7 @@ impl Engine {
             return true;
         }
         self.wire.add(Count::bytes_out, bytes as u64);
-        self.fly(pe);
+        self.fly(pe, bytes);
         if inject {
             self.wire.add(Count::injects, 1);
             self.sent(op);

@@ -12,9 +12,10 @@
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
 //! | `failure` | what goes wrong, and how it is noticed |
 //! | `message`, `serve` | active messages and how they are carried out |
-//! | `shared`, `progress` | threads: how they wait, and the one that serves while the program computes |
+//! | `shared`, `progress`, `bell` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
 
+mod bell;
 mod card;
 mod channel;
 mod choose;
@@ -36,7 +37,7 @@ mod shared;
 mod start;
 mod wire;
 
-pub use settings::{Atomics, Description, Directory, Settings};
+pub use settings::{Atomics, Description, Directory, Settings, Sleep};
 pub use wire::Wire;
 
 use crate::base::{Cause, Fault};
@@ -107,6 +108,9 @@ impl Fabric {
             mailbox: std::collections::HashMap::new(),
             early: std::collections::HashMap::new(),
             flying: 0,
+            flown: 0,
+            asleep: false,
+            bell: Arc::new(bell::Bell::new()?),
             broken: None,
             card: card.clone(),
             wire,
@@ -176,7 +180,7 @@ impl Far for Fabric {
             return false;
         }
         self.shared.attend();
-        self.shared.try_lock().is_some_and(|mut engine| engine.progress())
+        self.shared.try_lock().is_some_and(|mut engine| engine.attend())
     }
 
     fn open(&self) -> Option<Channel> {

@@ -3,7 +3,7 @@
 
 use super::card::Card;
 use super::choose::{self, Choice};
-use super::settings::{Atomics, Settings};
+use super::settings::{Atomics, Settings, Sleep};
 use crate::base::{Cause, Fault};
 use crate::transport::far::Segment;
 use libfabric_sys::{self as fi, Library};
@@ -16,6 +16,17 @@ const QUEUE: usize = 8192;
 /// What peers and this PE do with registered memory.
 const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE | fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
 
+/// What a thread can sleep on until the queue has something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// A descriptor of the queue.
+    Descriptor(RawFd),
+    /// What a look at the queue looks at itself.
+    Watched,
+    /// The provider has nothing.
+    Nothing,
+}
+
 /// Everything that is open.
 pub(super) struct Port {
     pub library: Library,
@@ -26,8 +37,8 @@ pub(super) struct Port {
     av: *mut fi::fid_av,
     pub ep: *mut fi::fid_ep,
     regions: [Region; 2],
-    /// Descriptor that becomes readable when the queue has something; none where the provider has none.
-    pub wait: Option<RawFd>,
+    /// What can be slept on.
+    pub wait: Wait,
     /// Bytes that are copied at once.
     pub inject: usize,
     /// Bytes of one transfer at most.
@@ -83,7 +94,7 @@ impl Port {
             av: ptr::null_mut(),
             ep: ptr::null_mut(),
             regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut() }),
-            wait: None,
+            wait: Wait::Nothing,
             inject: tx.inject_size,
             largest: ep_attr.max_msg_size.clamp(1, 1 << 30),
             local: mode & fi::FI_MR_LOCAL != 0,
@@ -97,7 +108,12 @@ impl Port {
                 && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),
             next_key: 0,
         };
-        port.objects(info, !settings.naps)?;
+        // What looks at its sockets anyway need not have a descriptor made of them.
+        let sockets = matches!(port.provider.as_str(), "tcp" | "tcp;ofi_rxm");
+        if settings.sleep == Sleep::Best && sockets && port.library.watch() {
+            port.wait = Wait::Watched;
+        }
+        port.objects(info, settings.sleep != Sleep::Naps && port.wait == Wait::Nothing)?;
         if atomics == Atomics::Nic {
             super::nic::check(&port)?;
         }
@@ -130,7 +146,7 @@ impl Port {
             if error == 0 && sleep {
                 let mut fd: c_int = -1;
                 if fi::fi_control(&raw mut (*self.cq).fid, fi::FI_GETWAIT, (&raw mut fd).cast()) == 0 && fd >= 0 {
-                    self.wait = Some(fd);
+                    self.wait = Wait::Descriptor(fd);
                 }
             } else if error != 0 {
                 attr.wait_obj = fi::FI_WAIT_NONE;

@@ -1,5 +1,6 @@
 //! What the threads of a process share of a fabric: the lock, and how they wait.
 
+use super::bell::Bell;
 use super::engine::Engine;
 use super::op::{Kind, Op};
 use super::peers::Peer;
@@ -29,7 +30,9 @@ pub(super) struct Shared {
     pub stop: AtomicBool,
     pub wire: Arc<Wire>,
     pub directory: Arc<Directory>,
-    crowded: bool,
+    /// Wakes the progress thread.
+    pub bell: Arc<Bell>,
+    pub crowded: bool,
     pub npes: u32,
 }
 
@@ -51,6 +54,7 @@ impl Shared {
         Self {
             wire: engine.wire.clone(),
             directory: engine.directory.clone(),
+            bell: engine.bell.clone(),
             engine: Mutex::new(engine),
             wanting: AtomicU32::new(0),
             attended: AtomicU32::new(0),
@@ -106,7 +110,7 @@ impl Shared {
             if nudge.is_due() {
                 engine.nudge();
             }
-            if engine.progress() {
+            if engine.attend() {
                 backoff = Backoff::new(self.crowded);
                 continue;
             }
@@ -166,7 +170,7 @@ impl Shared {
     ) -> Result<Guard<'a>, Fault> {
         let mut result = call(&mut engine);
         if result == fi::EAGAIN {
-            let (_, pe) = identify(op);
+            let (_, pe, _) = identify(op);
             let since = Instant::now();
             (engine, result) = self.wait(engine, |engine| {
                 engine.wire.add(Count::retries, 1);
@@ -175,9 +179,9 @@ impl Shared {
                 Ok((result != fi::EAGAIN).then_some(result))
             })?;
         }
-        let (kind, pe) = identify(op);
+        let (kind, pe, bytes) = identify(op);
         if result == 0 {
-            engine.fly(pe);
+            engine.fly(pe, bytes);
             return Ok(engine);
         }
         let why = engine.port.library.strerror(result as i64);
@@ -218,9 +222,9 @@ impl Nudge {
     }
 }
 
-/// What a record is for.
+/// What a record is for, and the bytes that have to be sent for it while nobody waits for it.
 #[allow(unsafe_code)]
-fn identify(op: *mut Op) -> (Kind, u32) {
+fn identify(op: *mut Op) -> (Kind, u32, usize) {
     // SAFETY: callers pass the record of an operation that they are posting.
-    unsafe { ((*op).kind, (*op).pe) }
+    unsafe { ((*op).kind, (*op).pe, if (*op).waited || (*op).kind == Kind::Read { 0 } else { (*op).bytes }) }
 }
