@@ -19,7 +19,7 @@ use std::ffi::c_void;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Naps while somebody else looks after the queue: the first, the longest, and the longest where PEs share cores.
 const NAP: (Duration, Duration, Duration) =
@@ -29,7 +29,8 @@ const BLIND: (Duration, Duration) = (Duration::from_micros(10), Duration::from_m
 /// Sleeps in milliseconds: the first where the provider may not have looked at everything, also where it had no room for a message;
 /// and the longest.
 const SLEEP: (i32, i32) = (1, 100);
-/// So many looks of the program since this thread's last are those of somebody who naps between them, as after a long wait.
+/// So many looks of the program, and as many again a millisecond, are those of somebody who naps between them, as in a long
+/// wait: this thread serves then.
 const FEW: u32 = 2;
 /// Looks in a row at a queue that claims to have something and has nothing, before a nap.
 const LOOKS: u32 = 16;
@@ -89,12 +90,14 @@ extern "C" fn run(start: *mut c_void) -> *mut c_void {
 fn serve(shared: &Shared) {
     let mut attended = shared.attended.load(Ordering::Relaxed);
     let longest = if shared.crowded { NAP.2 } else { NAP.1 };
+    let mut since = Instant::now();
     let mut nap = NAP.0;
     let mut sleeper = Sleeper::default();
     while !shared.stop.load(Ordering::Acquire) {
         let now = shared.attended.load(Ordering::Relaxed);
         let looks = now.wrapping_sub(std::mem::replace(&mut attended, now));
-        if looks > FEW {
+        let elapsed = std::mem::replace(&mut since, Instant::now()).elapsed();
+        if looks > FEW + FEW.saturating_mul(elapsed.as_millis() as u32) {
             std::thread::sleep(nap);
             nap = (nap * 2).min(longest);
             sleeper.stir();
