@@ -234,3 +234,42 @@ fn no_rule_fires_on_the_examples() {
         assert!(outcome.stdout.starts_with("nothing found"), "{name}: {}", outcome.stdout);
     }
 }
+
+#[test]
+fn odd_names_harm_no_report() {
+    let directory = fresh("names");
+    let traces = fresh("names.trace");
+    let binary = Build::program("profile/names.c").build();
+    let job = Job::oshrun(2).args(["--profile", "--profile-dir"]).arg(&directory);
+    job.arg(format!("--trace={}", traces.display())).arg(&binary).run().expect_code(0);
+    for name in ["regions", "callsites", "imbalance"] {
+        let report = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", name]).run();
+        let text = &report.expect_code(0).stdout;
+        let wild = text.chars().find(|c| c.is_control() && *c != '\n');
+        assert!(wild.is_none(), "{name}: {wild:?}\n{text}");
+        assert!(name != "regions" || text.contains("line\\nbreak\\ttab\\rreturn"), "{text}");
+        assert!(text.contains("begins and ends of regions or markers could not be kept"), "{text}");
+    }
+    let report = view(&directory, "regions");
+    let of = |name: &str| rows(&report, "regions").iter().find(|row| row["region"] == name || row["name"] == name);
+    for name in ["with \"quotes\" and 'single'", "line\nbreak\ttab\rreturn", "naïve 東京", "\u{1b}[31mred\u{7}", "__proto__"] {
+        let row = of(name).unwrap_or_else(|| panic!("no {name:?} in {report}"));
+        assert_eq!(row["entries"], 2, "{row}");
+    }
+    let notes = report["notes"].to_string();
+    assert!(notes.contains("could not be kept"), "{notes}");
+    let page = directory.join("page.html");
+    Job::new(tree::tool("oshprof")).arg("report").arg(&directory).arg("--html").arg(&page).run().expect_code(0);
+    let page = std::fs::read_to_string(page).expect("the page is there");
+    assert!(!page.contains("<script>alert"), "a name of a region is a program");
+    for format in ["perfetto", "chrome", "csv", "otlp", "waits"] {
+        let to = traces.join(format);
+        let job = Job::new(tree::tool("oshprof")).arg("trace").arg(&traces).args(["--to", format, "-o"]).arg(&to);
+        job.run().expect_code(0);
+        let text = std::fs::read(&to).expect("it is there");
+        if format == "chrome" {
+            let trace: Value = serde_json::from_slice(&text).expect("JSON");
+            assert!(trace.to_string().contains("line\\nbreak"), "no region in the trace");
+        }
+    }
+}

@@ -1,10 +1,12 @@
 //! Jobs of this host that run: found by the profile segments that their launchers hold.
 
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::os::fd::AsFd;
 use std::path::Path;
 
 use pellucid_profile::live::PeNow;
+use pellucid_profile::report::shown_text;
 use pellucid_profile::segment::Segment;
 
 /// A job that runs.
@@ -24,6 +26,7 @@ impl Job {
         if !arguments.is_empty() {
             command = format!("{command} {arguments}");
         }
+        let command = shown_text(&command);
         format!("job {}: {command}, {} PEs on {}", self.pid, self.segment.npes(), header.host.get())
     }
 
@@ -57,7 +60,11 @@ fn runs(pid: u32) -> bool {
 pub fn find(wanted: Option<u32>) -> Result<Job, String> {
     if let Some(pid) = wanted {
         return open(pid)
-            .map_err(|error| format!("process {pid}: {error}"))?
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => format!("no process {pid} runs on this host: a job is named by its oshrun"),
+                ErrorKind::PermissionDenied => format!("process {pid} is not yours: {error}"),
+                _ => format!("process {pid}: {error}"),
+            })?
             .ok_or_else(|| format!("process {pid} is no oshrun with a profile (`--profile off` has none)"));
     }
     let mut jobs: Vec<Job> = processes().filter_map(|pid| open(pid).ok().flatten()).collect();

@@ -101,7 +101,7 @@ impl Cell {
     pub fn shown(&self, kind: Kind) -> String {
         match (self, kind) {
             (Cell::None, _) => "-".to_owned(),
-            (Cell::Text(text), _) => text.clone(),
+            (Cell::Text(text), _) => units::visible(text),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
             (Cell::Whole(n), Kind::Count | Kind::Text | Kind::Number) => units::count(*n),
             (cell, Kind::Time) => units::time(cell.number()),

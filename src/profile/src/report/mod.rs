@@ -23,7 +23,7 @@ pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use text::text;
-pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time};
+pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time, visible as shown_text};
 pub(crate) use view::place;
 pub use view::{VIEWS, grids};
 

@@ -55,10 +55,6 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     grid.notes.push(
         "total: begin to end; own: without inner regions. Calls and times in the library are those of own.".to_owned(),
     );
-    let errors: u32 = profile.pes.iter().map(|pe| pe.region_errors).fold(0, u32::saturating_add);
-    if errors > 0 {
-        grid.notes.push(format!("{errors} begins, ends or markers could not be kept: wrong order, or no room"));
-    }
     let mut grids = vec![grid];
     let mut markers = Grid::new("markers", "Markers", &MARKERS, "");
     for row in &profile.markers {
