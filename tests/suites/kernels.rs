@@ -32,10 +32,9 @@ fn a_pipeline_of_flags() {
 #[test]
 fn programs_written_for_older_libraries() {
     check("old", &[], &[1, 2, 5]);
-    let outcome = Job::new("gcc".into()).arg("--version").run();
-    assert_eq!(outcome.code(), 0, "{}", outcome.describe());
     for version in ["c++11", "c++17"] {
-        let flags = [&format!("-std={version}"), "-Wall", "-Wextra", "-pedantic", "-Werror"];
+        let version = format!("-std={version}");
+        let flags = [version.as_str(), "-Wall", "-Wextra", "-pedantic", "-Werror"];
         let binary = Build::program("kernels/complex.cpp").options(flags).build();
         for pes in [1, 3] {
             Job::oshrun(pes).arg(&binary).run().expect_code(0);

@@ -252,7 +252,9 @@ fn odd_names_harm_no_report() {
     }
     let report = view(&directory, "regions");
     let of = |name: &str| rows(&report, "regions").iter().find(|row| row["region"] == name || row["name"] == name);
-    for name in ["with \"quotes\" and 'single'", "line\nbreak\ttab\rreturn", "naïve 東京", "\u{1b}[31mred\u{7}", "__proto__"] {
+    for name in
+        ["with \"quotes\" and 'single'", "line\nbreak\ttab\rreturn", "naïve 東京", "\u{1b}[31mred\u{7}", "__proto__"]
+    {
         let row = of(name).unwrap_or_else(|| panic!("no {name:?} in {report}"));
         assert_eq!(row["entries"], 2, "{row}");
     }

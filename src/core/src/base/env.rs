@@ -327,7 +327,8 @@ mod tests {
 
     #[test]
     fn the_name_of_other_libraries_finds_ours() {
-        let found = near_misses(["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"].iter().map(ToString::to_string));
+        let found =
+            near_misses(["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"].iter().map(ToString::to_string));
         let found: Vec<&str> = found.iter().map(|(_, ours)| ours.as_str()).collect();
         assert_eq!(found, ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"]);
     }

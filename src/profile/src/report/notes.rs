@@ -42,7 +42,10 @@ pub fn notes(profile: &Merged) -> Vec<String> {
         }
         if pe.detail.region_errors > 0 {
             let count = pe.detail.region_errors;
-            add(pe.pe, format!("{count} begins and ends of regions or markers could not be kept: wrong order, or no room"));
+            add(
+                pe.pe,
+                format!("{count} begins and ends of regions or markers could not be kept: wrong order, or no room"),
+            );
         }
         if pe.shared_calls > 0 {
             add(
