@@ -1,6 +1,7 @@
 //! All views of a profile in one file for a browser: no network, no other files, light and dark, printable.
 
 mod chart;
+mod hint;
 mod style;
 
 use std::fmt::Write as _;
@@ -8,6 +9,8 @@ use std::fmt::Write as _;
 use pellucid_profile::merge::Merged;
 use pellucid_profile::report::grid::{Cell, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
+
+use crate::advise::{self, Finding};
 
 /// Rows of a table; the rest is in the CSV form.
 const ROWS: usize = 200;
@@ -24,13 +27,16 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
         style::CSS
     );
     header(&mut out, profile, problems);
-    out.push_str("<nav>");
+    let found = advise::findings(profile, symbols);
+    out.push_str("<nav><a href=\"#advice\">Advice</a>");
     for row in VIEWS {
         let _ = write!(out, "<a href=\"#{}\">{}</a>", anchor(row.view), escape(short(row.title)));
     }
     out.push_str("</nav>\n<main>\n");
+    advice(&mut out, &found);
     for row in VIEWS {
         let _ = writeln!(out, "<section id=\"{}\"><h2>{}</h2>", anchor(row.view), escape(row.title));
+        let _ = writeln!(out, "<p class=\"hint\">{}</p>", escape(hint::of(row.view)));
         let grids = report::grids(row.view, profile, options, symbols);
         out.push_str(&chart::of(row.view, profile, &grids));
         for grid in &grids {
@@ -51,13 +57,14 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
 fn header(out: &mut String, profile: &Merged, problems: &[String]) {
     let job = &profile.job;
     let hosts = report::hosts(profile);
+    let place = if job.directory.is_empty() { String::new() } else { format!("in {}", job.directory) };
     let host = if hosts.len() == 1 { hosts[0].to_owned() } else { format!("{} hosts", hosts.len()) };
     let _ = write!(
         out,
-        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">in {}</p>\n<div class=\"cards\">",
+        "<header><p class=\"brand\">Pellucid profile</p><h1>{} <small>{}</small></h1><p class=\"where\">{}</p>\n<div class=\"cards\">",
         escape(&job.program),
         escape(&job.arguments),
-        escape(&job.directory)
+        escape(&place)
     );
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
@@ -67,6 +74,9 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =
         |part: u64| if run == 0 { "-".to_owned() } else { format!("{:.1} %", 100.0 * part as f64 / run as f64) };
+    let balance = report::balance(&profile.pes);
+    let imbalance = balance.iter().find(|b| b.what == "outside the library").filter(|_| profile.pes.len() > 1);
+    let imbalance = imbalance.map_or("-".to_owned(), |b| format!("{:.1} %", b.imbalance_percent()));
     let status = job.exit_status.map_or("running".to_owned(), |status| format!("exit status {status}"));
     let cards = [
         ("PEs", job.npes.to_string(), host),
@@ -74,6 +84,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
         ("calls", shown_count(calls), report::shown_bytes(bytes)),
         ("in the library", percent(library), "of the PEs' run time".to_owned()),
         ("waiting", percent(waiting), "barriers, collectives, waits, locks".to_owned()),
+        ("imbalance", imbalance, "of the time outside the library".to_owned()),
         ("profiling", percent(own), format!("{} in all", shown_time(own as f64))),
     ];
     for (name, value, below) in cards {
@@ -90,6 +101,25 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
         out.push_str("</ul>");
     }
     out.push_str("</header>\n");
+}
+
+/// What `oshprof advise` says.
+fn advice(out: &mut String, found: &[(&str, Finding)]) {
+    out.push_str("<section id=\"advice\"><h2>Advice</h2>");
+    if found.is_empty() {
+        out.push_str("<p class=\"empty\">No rule of oshprof advise sees a reason for this program to be slow.</p>");
+    }
+    for (rule, f) in found {
+        let _ = write!(
+            out,
+            "<div class=\"finding\"><b>{}</b> <span>{rule}, up to {:.0} % of the run</span><p>Seen: {}</p><p>Try: {}</p></div>",
+            escape(&f.what),
+            100.0 * f.share,
+            escape(&f.evidence),
+            escape(f.try_this)
+        );
+    }
+    out.push_str("</section>\n");
 }
 
 fn table(out: &mut String, grid: &Grid, has_title: bool) {
@@ -137,7 +167,8 @@ fn table(out: &mut String, grid: &Grid, has_title: bool) {
 fn cell_html(out: &mut String, cell: &Cell, kind: Kind, most: f64) {
     let shown = escape(&cell.shown(kind));
     if kind == Kind::Text {
-        let _ = write!(out, "<td>{shown}</td>");
+        // Names may be broken where they have joints.
+        let _ = write!(out, "<td>{}</td>", shown.replace('_', "_<wbr>"));
         return;
     }
     let value = cell.number();

@@ -91,7 +91,8 @@ impl<'p> Fold<'p> {
             wall_ns: self.pes.iter().map(|pe| pe.end_ns).max().unwrap_or(0),
             ..Job::default()
         });
-        let mut merged = Merged { job, pes: self.pes, routines: self.routines.finish(), ..Merged::default() };
+        let mut merged = Merged { job, pes: self.pes, ..Merged::default() };
+        (merged.routines, merged.most) = self.routines.finish();
         (merged.matrices, merged.pairs, merged.other_pairs) = self.matrices.finish(self.plan);
         (merged.sites, merged.other_sites) = self.sites.finish();
         (merged.regions, merged.markers) = self.regions.finish();

@@ -103,6 +103,8 @@ pub struct Merged {
     pub pes: Vec<PeRow>,
     /// Routines, in the order of first appearance.
     pub routines: Vec<Routine>,
+    /// By routine in that order: most time of a PE, and the first such PE.
+    pub most: Vec<(u64, u32)>,
     matrices: Vec<Matrix>,
     /// Pairs of PEs with traffic, most bytes first.
     pub pairs: Vec<Pair>,
@@ -147,6 +149,12 @@ impl Merged {
         plan.sites = Some(selection);
         let sites = fold_all(source, &plan, Fold::add_sites, &mut progress).finish(None);
         Merged { sites: sites.sites, other_sites: sites.other_sites, ..sums }
+    }
+
+    /// Most time of a PE in a routine, and the first such PE.
+    pub fn most_of(&self, routine: &str) -> Option<(u64, u32)> {
+        let at = self.routines.iter().position(|r| r.name == routine)?;
+        self.most.get(at).copied().filter(|most| most.0 > 0)
     }
 
     /// The matrix with at most `largest` rows: one of [`LARGEST`], [`LARGEST_CHART`], [`LARGEST_TEXT`].

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::exact::Exact;
+use super::sites::more;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{Pe, Routine};
 
@@ -15,6 +16,8 @@ struct Sum {
     routine: Routine,
     latency: Vec<u64>,
     variance: Exact,
+    /// Most time of a PE, and the first such PE.
+    most: (u64, u32),
     /// Where it appeared first: the PE, and the place there.
     first: (u32, u32),
 }
@@ -22,7 +25,7 @@ struct Sum {
 impl Sum {
     fn new(routine: &Routine, first: (u32, u32)) -> Sum {
         let routine = Routine::new(&routine.name, routine.class);
-        Sum { routine, latency: vec![0; BUCKETS], variance: Exact::default(), first }
+        Sum { routine, latency: vec![0; BUCKETS], variance: Exact::default(), most: (0, first.0), first }
     }
 
     fn add(&mut self, routine: &Routine, first: (u32, u32)) {
@@ -44,6 +47,7 @@ impl Routines {
                 None => self.0.entry(routine.name.clone()).or_insert_with(|| Sum::new(routine, first)),
             };
             sum.add(routine, first);
+            sum.most = more(sum.most, (routine.spent_ns(), pe.pe));
             sum.variance.add_f64(routine.total_variance);
         }
     }
@@ -55,20 +59,20 @@ impl Routines {
                 continue;
             };
             sum.add(&from.routine, from.first);
+            sum.most = more(sum.most, from.most);
             sum.variance.add(from.variance);
             sum.latency.iter_mut().zip(from.latency).for_each(|(to, from)| *to = to.saturating_add(from));
         }
     }
 
-    /// In the order of first appearance.
-    pub(super) fn finish(self) -> Vec<Routine> {
+    /// In the order of first appearance, with the most time of a PE and the first such PE.
+    pub(super) fn finish(self) -> (Vec<Routine>, Vec<(u64, u32)>) {
         let mut sums: Vec<Sum> = self.0.into_values().collect();
         sums.sort_by_key(|sum| sum.first);
-        let finish = |sum: Sum| Routine {
-            latency: Histogram::from_counts((0..).zip(sum.latency)),
-            total_variance: sum.variance.value(),
-            ..sum.routine
+        let finish = |sum: Sum| {
+            let latency = Histogram::from_counts((0..).zip(sum.latency));
+            (Routine { latency, total_variance: sum.variance.value(), ..sum.routine }, sum.most)
         };
-        sums.into_iter().map(finish).collect()
+        sums.into_iter().map(finish).unzip()
     }
 }

@@ -14,6 +14,8 @@ pub enum Kind {
     Count,
     /// Bytes.
     Bytes,
+    /// The largest number of bytes that belongs here: shown as the first that does not.
+    Below,
     /// Nanoseconds.
     Time,
     /// A share, 0 to 1.
@@ -103,10 +105,12 @@ impl Cell {
             (Cell::None, _) => "-".to_owned(),
             (Cell::Text(text), _) => units::visible(text),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
+            (Cell::Whole(u64::MAX), Kind::Below) => "any".to_owned(),
+            (Cell::Whole(n), Kind::Below) => format!("< {}", units::bytes(n + 1)),
             (Cell::Whole(n), Kind::Count | Kind::Text | Kind::Number) => units::count(*n),
             (cell, Kind::Time) => units::time(cell.number()),
             (cell, Kind::Share) => format!("{:.1} %", 100.0 * cell.number()),
-            (cell, Kind::Bytes) => units::bytes(cell.number() as u64),
+            (cell, Kind::Bytes | Kind::Below) => units::bytes(cell.number() as u64),
             (Cell::Real(value), _) => format!("{value:.2}"),
         }
     }

@@ -44,7 +44,7 @@ pub fn json(
         "overhead_ns": profile.pes.iter().map(|pe| pe.overhead_ns).fold(0_u64, u64::saturating_add),
         "notes": notes(profile),
         "problems": problems,
-        "routines": routine_list(&routines, merge::run_time_ns(&profile.pes)),
+        "routines": routine_list(&routines, merge::run_time_ns(&profile.pes), Some(profile)),
         "balance": balance_list(&profile.pes),
     });
     let (name, list): (&str, Vec<Value>) = match options.view {
@@ -104,8 +104,16 @@ fn pretty(object: &Value, out: &mut dyn io::Write) -> io::Result<()> {
     writeln!(out, "{object:#}")
 }
 
-fn routine_list(routines: &[Routine], run_time_ns: f64) -> Vec<Value> {
-    routines.iter().map(|r| routine(r, run_time_ns)).collect()
+fn routine_list(routines: &[Routine], run_time_ns: f64, all: Option<&Merged>) -> Vec<Value> {
+    let item = |r: &Routine| {
+        let mut object = routine(r, run_time_ns);
+        if let Some((ns, pe)) = all.and_then(|profile| profile.most_of(&r.name)) {
+            object["max_pe"] = pe.into();
+            object["max_pe_ns"] = ns.into();
+        }
+        object
+    };
+    routines.iter().map(item).collect()
 }
 
 fn routine(r: &Routine, run_time_ns: f64) -> Value {
@@ -179,7 +187,7 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "threads": pe.threads,
         "library_ns": library_ns(&row),
         "waiting_ns": waiting,
-        "routines": routine_list(&routines, pe.wall_ns() as f64),
+        "routines": routine_list(&routines, pe.wall_ns() as f64, None),
     })
 }
 

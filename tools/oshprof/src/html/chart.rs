@@ -14,7 +14,7 @@ use super::escape;
 /// Bars of a chart.
 const BARS: usize = 12;
 /// PEs that have a bar each; beyond, the ones at both ends and some between.
-const PES: usize = 32;
+const PES: usize = 16;
 
 /// The charts of a view; empty where a table says it better.
 pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
@@ -24,7 +24,7 @@ pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
         View::Matrix => matrix(profile),
         View::Imbalance => imbalance(profile),
         View::Regions => bars_of(grids, "own time by region", 0, 3),
-        View::Callsites => bars_of(grids, "time by call site", 0, 5),
+        View::Callsites => callsites(grids),
         _ => String::new(),
     }
 }
@@ -46,7 +46,7 @@ fn bars(title: &str, class: &str, bars: &[Bar]) -> String {
         format!("<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">", escape(title));
     for (at, bar) in bars.iter().enumerate() {
         let (y, width) = (at * 24 + 2, (bar.value / most * 270.0).max(1.0));
-        let label = shortened(&bar.label, 30);
+        let label = shortened(&bar.label, 27);
         let _ = write!(
             out,
             "<text x=\"206\" y=\"{}\" class=\"end\">{}<title>{}</title></text>\
@@ -90,6 +90,19 @@ fn bars_of(grids: &[Grid], title: &str, label: usize, value: usize) -> String {
     bars(title, "a", &list)
 }
 
+/// The same line calls several routines, in several regions.
+fn callsites(grids: &[Grid]) -> String {
+    let Some(grid) = grids.first() else { return String::new() };
+    let mut grid = grid.clone();
+    for row in &mut grid.rows {
+        let [site, routine, region] = [0, 1, 2].map(|at| row[at].shown(grid.columns[at].kind));
+        let place = site.rsplit(" at ").next().unwrap_or(&site);
+        let region = if region == "-" { String::new() } else { format!(" {region}") };
+        row[0] = format!("{place} {}{region}", routine.trim_start_matches("shmem_")).into();
+    }
+    bars_of(&[grid], "time by call site", 0, 5)
+}
+
 fn routines(profile: &Merged) -> String {
     let mut list: Vec<&Routine> = profile.routines.iter().collect();
     list.sort_by_key(|r| std::cmp::Reverse(r.spent_ns()));
@@ -120,8 +133,10 @@ fn time(profile: &Merged) -> String {
         return String::new();
     }
     let height = pes.len() * 20 + 4;
+    let all = profile.pes.len();
+    let some = if pes.len() < all { format!(" ({} of {all})", pes.len()) } else { String::new() };
     let mut out = format!(
-        "<div class=\"chart\"><h4>where each PE spends its time</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">"
+        "<div class=\"chart\"><h4>where each PE spends its time{some}</h4><svg viewBox=\"0 0 560 {height}\" role=\"img\">"
     );
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
@@ -241,7 +256,13 @@ fn matrix(profile: &Merged) -> String {
                 );
             }
         }
-        out.push_str("</svg></div>");
+        let unit = if m.by_pe { "PE" } else { "group of PEs" };
+        let _ = write!(
+            out,
+            "</svg><p class=\"key\"><span><i class=\"none\"></i>nothing</span><span><i class=\"some\"></i>to</span>\
+             <span><i class=\"most\"></i>{} from one {unit} to one</span></p></div>",
+            escape(&shown(most as u64))
+        );
         out
     };
     format!(

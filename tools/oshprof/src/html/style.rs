@@ -12,26 +12,30 @@ header,main,footer{max-width:1240px;margin:0 auto;padding:0 1.5rem}
 header{padding-top:1.8rem}.brand{margin:0;color:var(--acc);font-weight:600;letter-spacing:.02em}
 h1{margin:.1rem 0;font-size:1.7rem;line-height:1.25;overflow-wrap:anywhere}h1 small{font-weight:400;color:var(--dim);font-size:.6em}
 .where{margin:0 0 1.2rem;color:var(--dim)}
-.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(165px,1fr));gap:.8rem}
+.cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(145px,1fr));gap:.7rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.75rem 1rem;display:flex;flex-direction:column}
 .card span{color:var(--dim);font-size:.85rem}.card b{font-size:1.45rem;font-variant-numeric:tabular-nums;line-height:1.3}
 .card i{font-style:normal;color:var(--dim);font-size:.8rem}
 .notes{margin:1rem 0 0;padding:.7rem 1rem .7rem 2rem;background:var(--card);border-left:4px solid var(--warm);border-radius:6px}
 nav{position:sticky;top:0;z-index:2;background:var(--bg);border-bottom:1px solid var(--line);margin-top:1.2rem;padding:.55rem max(1.5rem,calc((100% - 1240px)/2 + 1.5rem));
-display:flex;gap:.35rem;overflow-x:auto;white-space:nowrap}
+display:flex;flex-wrap:wrap;gap:.1rem .35rem;white-space:nowrap}
+@media(max-width:900px){nav{flex-wrap:nowrap;overflow-x:auto}}
 nav a{color:var(--dim);text-decoration:none;padding:.15rem .65rem;border-radius:99px;font-size:.9rem}nav a:hover,nav a:focus{background:var(--soft);color:var(--fg)}
 section{background:var(--card);border:1px solid var(--line);border-radius:12px;padding:1.1rem 1.3rem 1.2rem;margin:1.2rem 0}
 h2{font-size:1.15rem;margin:0 0 .8rem}h3{font-size:1rem;margin:1.3rem 0 .5rem}
 .scroll{overflow:auto;max-height:32rem;border:1px solid var(--line);border-radius:8px}
 table{border-collapse:collapse;width:100%;font-size:.86rem;font-variant-numeric:tabular-nums}
 th{position:sticky;top:0;background:var(--card);box-shadow:inset 0 -1px var(--line);text-align:left;color:var(--dim);font-weight:600;cursor:pointer;white-space:nowrap}
-th,td{padding:.34rem .7rem}td{border-top:1px solid var(--line)}tbody tr:first-child td{border-top:0}tbody tr:hover{background:var(--hover)}
-.n{text-align:right;white-space:nowrap}td{white-space:nowrap}td:first-child{font-weight:500;white-space:normal;overflow-wrap:anywhere;min-width:11rem}td.z{color:var(--dim)}
+th,td{padding:.34rem .55rem}td{border-top:1px solid var(--line)}tbody tr:first-child td{border-top:0}tbody tr:hover{background:var(--hover)}
+.n{text-align:right;white-space:nowrap}td{white-space:nowrap}td:first-child{font-weight:500;white-space:normal;overflow-wrap:anywhere;min-width:10rem}td.z{color:var(--dim)}
 td[style]{background:linear-gradient(to left,var(--soft) var(--bar),transparent var(--bar))}
 th[aria-sort=descending]::after{content:' \\2193'}th[aria-sort=ascending]::after{content:' \\2191'}
+.hint{color:var(--dim);font-size:.9rem;margin:-.4rem 0 1rem;max-width:62rem}
+.finding{border-left:4px solid var(--warm);padding:.1rem 0 .1rem .9rem;margin:.8rem 0}.finding span{color:var(--dim);font-size:.85rem}.finding p{margin:.25rem 0 0}
+.key .none{background:var(--line);opacity:.5}.key .some{background:linear-gradient(to right,color-mix(in srgb,var(--acc) 12%,transparent),var(--acc));width:3rem!important}.key .most{background:var(--acc)}
 .note,.empty{color:var(--dim);font-size:.87rem;margin:.5rem 0 0}
 .chart{margin:0 0 1.1rem}.chart svg{display:block;width:100%;height:auto;max-width:620px}
-.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(420px,1fr));gap:1rem 2rem}
+.charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(420px,100%),1fr));gap:1rem 2rem}
 .chart h4{margin:0 0 .4rem;font-size:.9rem;font-weight:600;color:var(--dim)}
 svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .dim{fill:var(--dim)}svg .end{text-anchor:end}svg .mid{text-anchor:middle}
 .a{fill:var(--acc)}.b{fill:var(--acc2)}.c{fill:var(--warm)}.d{fill:var(--dim)}.grid{fill:var(--line)}

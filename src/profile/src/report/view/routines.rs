@@ -5,7 +5,7 @@ use crate::model::Routine;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::{Options, merge, sort};
 
-const COLUMNS: [Column; 13] = [
+const COLUMNS: [Column; 15] = [
     column("routine", "routine", Kind::Text),
     column("calls", "calls", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
@@ -17,8 +17,10 @@ const COLUMNS: [Column; 13] = [
     column("p50_ns", "p50", Kind::Time),
     column("p99_ns", "p99", Kind::Time),
     column("max_ns", "max", Kind::Time),
-    column("estimated", "estimated", Kind::Text),
+    column("estimated", "est.", Kind::Text),
     column("share", "% run", Kind::Share),
+    column("max_pe", "most: PE", Kind::Text),
+    column("max_pe_ns", "its time", Kind::Time),
 ];
 
 pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
@@ -26,12 +28,12 @@ pub(super) fn grid(profile: &Merged, options: &Options) -> Grid {
     let mut routines = profile.routines.clone();
     sort::select(&mut routines, options.sort, None);
     let run = merge::run_time_ns(&profile.pes);
-    routines.iter().for_each(|r| grid.row(row(r, run)));
+    routines.iter().for_each(|r| grid.row(row(r, run, profile.most_of(&r.name))));
     grid.cut(options.top);
     grid
 }
 
-fn row(r: &Routine, run: f64) -> Vec<Cell> {
+fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
     let timed = |value: Cell| if r.timed_calls == 0 { Cell::None } else { value };
     vec![
         r.name.as_str().into(),
@@ -47,5 +49,7 @@ fn row(r: &Routine, run: f64) -> Vec<Cell> {
         timed(r.max_ns.into()),
         if r.estimated { "yes" } else { "no" }.into(),
         Cell::Real(if run > 0.0 { r.spent_ns() as f64 / run } else { 0.0 }),
+        Cell::from(most.map(|(_, pe)| pe.to_string())),
+        Cell::from(most.map(|(ns, _)| ns)),
     ]
 }

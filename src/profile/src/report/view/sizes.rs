@@ -8,7 +8,7 @@ use crate::size::{Distance, size_bounds};
 const COLUMNS: [Column; 5] = [
     column("routine", "routine", Kind::Text),
     column("min_bytes", "from", Kind::Bytes),
-    column("max_bytes", "to", Kind::Bytes),
+    column("max_bytes", "to", Kind::Below),
     column("calls", "calls", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
 ];

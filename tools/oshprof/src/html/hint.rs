@@ -1,0 +1,57 @@
+//! How to read each view, in a sentence or two.
+
+use pellucid_profile::report::View;
+
+/// What stands below the title of a view.
+pub fn of(view: View) -> &'static str {
+    match view {
+        View::Routine => {
+            "Where time in the library goes, summed over PEs. p99 far above p50: some calls wait. One PE with most of the \
+             time of a routine: look at that PE, or at what it waits for."
+        }
+        View::Size => {
+            "How large the messages are. Bytes in large messages are moved at the speed of memory or network; calls in \
+             small ones cost latency each."
+        }
+        View::Matrix => {
+            "Puts, gets, atomics and signals from each PE to each. A dark column: many write to or read from one PE. Shades \
+             are by the logarithm."
+        }
+        View::Callsites => {
+            "The lines of the program that call the library, by routine and region: where to begin to change it."
+        }
+        View::Imbalance => {
+            "For each barrier and collective: how long the others waited for the one that came last. A PE that is last each \
+             time has more work; one that changes is noise or a pattern."
+        }
+        View::Nbi => {
+            "What nonblocking operations leave to the program. An overlap near 100 %: it works while data moves; near 0: it \
+             waits for them at once."
+        }
+        View::Regions => {
+            "Parts of the program that it named (shmem_pcontrol). Waiting is the part of library time that other PEs cause."
+        }
+        View::Contexts => "Traffic by context, collectives by team: who uses which.",
+        View::Counters => {
+            "What processor and kernel counted, as a whole and in timed calls. Around a routine that waits, instructions \
+             are those of waiting."
+        }
+        View::Network => "How much stays on the host and how much leaves it; then what the network counts itself.",
+        View::Pe => "A row a PE. The one that waits least is the one that the others wait for.",
+        View::Peer => "Calls and bytes to the PE itself, to its host, to other hosts.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pellucid_profile::report::VIEWS;
+
+    #[test]
+    fn each_view_has_its_own() {
+        let mut hints: Vec<&str> = VIEWS.iter().map(|row| of(row.view)).collect();
+        hints.sort_unstable();
+        hints.dedup();
+        assert_eq!(hints.len(), VIEWS.len());
+    }
+}
