@@ -11,6 +11,7 @@ use pellucid_profile::report;
 use crate::args::{Form, Report};
 use crate::progress::Bar;
 use crate::resolve::Resolver;
+use crate::top::screen;
 use crate::{FAILED, html, print, printed};
 
 /// Prints the report. What cannot be read is named on standard error; the rest is reported.
@@ -20,7 +21,12 @@ pub fn run(request: &Report) -> ExitCode {
     let symbols = Resolver::default();
     let options = &request.options;
     let result = match &request.form {
-        Form::Text => print(&report::text(&profile, options, &symbols)),
+        Form::Text => {
+            if let Some((columns, _)) = screen::size() {
+                report::set_width(columns);
+            }
+            print(&report::text(&profile, options, &symbols))
+        }
         Form::Json => {
             let mut out = BufWriter::new(io::stdout().lock());
             let written = report::json((&profile, &directory), options, &problems, &symbols, &mut out);

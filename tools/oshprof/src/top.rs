@@ -1,6 +1,6 @@
 //! `oshprof top`: a running job on one screen.
 
-mod screen;
+pub(crate) mod screen;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -211,6 +211,66 @@ fn perfetto() {
     }
 }
 
+/// Reads a file with a Python package: what it prints, a JSON value a line. `None`, and said: no Python here has the package.
+fn read_with_python(package: &str, program: &str, file: &Path) -> Option<Vec<Value>> {
+    // The one of the system has the packages of the system.
+    let pythons =
+        std::env::var("OSHPROF_TEST_PYTHON").map_or(vec!["python3".into(), "/usr/bin/python3".into()], |p| vec![p]);
+    for python in pythons {
+        let Ok(output) = Command::new(python).args(["-c", program]).arg(file).output() else { continue };
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        if said.contains("No module named") {
+            continue;
+        }
+        assert!(output.status.success(), "{said}");
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        return Some(lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect());
+    }
+    eprintln!("no Python package {package} here: not read");
+    None
+}
+
+/// Perfetto's own definitions know every field that is written, and give the same events.
+#[test]
+fn perfetto_by_its_own_definitions() {
+    const READER: &str = "
+import json, sys
+from google.protobuf.unknown_fields import UnknownFieldSet
+from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import Trace, TrackEvent
+trace = Trace()
+trace.ParseFromString(open(sys.argv[1], 'rb').read())
+names = {}
+for packet in trace.packet:
+    event = packet.track_event
+    for name in packet.interned_data.event_names:
+        names[packet.trusted_packet_sequence_id, name.iid] = name.name
+    for message in (packet, event, packet.track_descriptor, packet.interned_data):
+        assert len(UnknownFieldSet(message)) == 0, message
+    if packet.HasField('track_event'):
+        name = event.name or names.get((packet.trusted_packet_sequence_id, event.name_iid), '')
+        flows = [list(event.flow_ids), list(event.terminating_flow_ids)]
+        print(json.dumps([packet.timestamp, TrackEvent.Type.Name(event.type), name, [len(f) for f in flows]]))
+";
+    let dir = trace("trace-perfetto-own");
+    let file = dir.path().join("out.pftrace");
+    stdout(&oshprof(dir.path(), &["--to", "perfetto", "-o", file.to_str().unwrap()]));
+    let Some(read) = read_with_python("perfetto", READER, &file) else { return };
+    let event = |time: u64, kind: &str, name: &str, begins: u64, ends: u64| {
+        serde_json::json!([time, format!("TYPE_{kind}"), name, [begins, ends]])
+    };
+    assert_eq!(
+        read[..4],
+        [
+            event(400, "SLICE_BEGIN", "halo, \"x\"", 0, 0),
+            event(450, "INSTANT", "step", 0, 0),
+            event(500, "SLICE_BEGIN", "shmem_long_put_signal", 1, 0),
+            event(700, "SLICE_END", "", 0, 0),
+        ]
+    );
+    assert!(read.contains(&event(100, "SLICE_BEGIN", "shmem_signal_wait_until", 0, 1)), "{read:?}");
+    assert_eq!(read.len(), 14);
+}
+
 fn attribute(attributes: &[opentelemetry_proto::tonic::common::v1::KeyValue], key: &str) -> Option<Any> {
     attributes.iter().find(|a| a.key == key)?.value.clone()?.value
 }
@@ -318,17 +378,7 @@ fn otf2() {
     assert!(output.status.success(), "{output:?}");
     let again = oshprof(dir.path(), &["--to", "otf2", "-o", archive.to_str().unwrap()]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
-    let python = std::env::var_os("OSHPROF_TEST_PYTHON").unwrap_or("python3".into());
-    let Ok(output) = Command::new(python).args(["-c", READER]).arg(archive.join("traces.otf2")).output() else {
-        return eprintln!("no Python here: not read");
-    };
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if said.contains("No module named 'otf2'") {
-        return eprintln!("no Python package otf2 here: not read");
-    }
-    assert!(output.status.success(), "{said}");
-    let read: Vec<Value> =
-        String::from_utf8_lossy(&output.stdout).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let Some(read) = read_with_python("otf2", READER, &archive.join("traces.otf2")) else { return };
     let of = |pe: &str| read.iter().filter(|event| event[0] == pe).cloned().collect::<Vec<Value>>();
     let event = |pe: &str, thread: &str, ns: u64, kind: &str, region: &str, attributes: Value| {
         serde_json::json!([pe, thread, ns, kind, region, attributes])

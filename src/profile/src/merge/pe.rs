@@ -32,6 +32,8 @@ pub struct PeRow {
     pub overflowed: u32,
     pub last: Option<Box<LastOp>>,
     pub nbi: Nbi,
+    /// Time in the calls that issue nonblocking operations.
+    pub issuing_ns: u64,
     pub cost: Cost,
     pub overhead_ns: u64,
     pub region_errors: u32,
@@ -81,6 +83,7 @@ impl PeRow {
             overflowed: pe.overflowed,
             last: pe.last.clone().map(Box::new),
             nbi: pe.detail.nbi,
+            issuing_ns: sum(&|r| if r.name.contains("_nbi") { r.spent_ns() } else { 0 }),
             cost: pe.detail.cost,
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.detail.region_errors,

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::table::{Table, WIDTH};
+use super::table::{self, Table};
 use super::units;
 
 /// What a column holds.
@@ -193,15 +193,15 @@ impl Grid {
         };
         let widths: Vec<(&str, usize)> = (1..columns.len()).map(|at| (columns[at].title, width(at) + 2)).collect();
         let taken: usize = widths.iter().map(|(_, width)| width).sum();
-        if taken + 9 > WIDTH {
+        if taken + 9 > table::width() {
             return self.stacked(&columns, &shown);
         }
-        let mut table = Table::new(columns[0].title, width(0), &widths);
+        let mut aligned = Table::new(columns[0].title, width(0), &widths);
         for row in &shown {
-            table.row(&row[0], &row[1..]);
+            aligned.row(&row[0], &row[1..]);
         }
-        self.notes.iter().for_each(|note| table.line(note));
-        table.finish()
+        self.notes.iter().flat_map(|note| table::wrapped(note)).for_each(|line| aligned.line(&line));
+        aligned.finish()
     }
 
     /// What is too wide for a line: a block a row.
@@ -212,7 +212,7 @@ impl Grid {
             let mut line = String::from(" ");
             for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);
-                if line.chars().count() + part.chars().count() + 1 > WIDTH && line.trim() != "" {
+                if line.chars().count() + part.chars().count() + 1 > table::width() && line.trim() != "" {
                     out.push_str(&format!("{}\n", line.trim_end_matches(',')));
                     line = String::from(" ");
                 }
@@ -221,7 +221,7 @@ impl Grid {
             }
             out.push_str(&format!("{}\n", line.trim_end_matches(',')));
         }
-        self.notes.iter().for_each(|note| out.push_str(&format!("{note}\n")));
+        self.notes.iter().flat_map(|note| table::wrapped(note)).for_each(|line| out.push_str(&format!("{line}\n")));
         out
     }
 

@@ -22,6 +22,7 @@ pub use merge::hosts;
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
+pub use table::set_width;
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time, visible as shown_text};
 pub(crate) use view::place;

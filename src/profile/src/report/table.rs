@@ -1,7 +1,42 @@
 //! Aligned columns.
 
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Columns of a report, unless set otherwise.
+const USUAL: usize = 100;
+/// What it may be set to: below, tables would be torn; above, lines are hard to follow.
+const WIDTHS: std::ops::RangeInclusive<usize> = 80..=200;
+
+static WIDTH: AtomicUsize = AtomicUsize::new(USUAL);
+
+/// Makes reports as text as wide as the terminal that they go to.
+pub fn set_width(columns: usize) {
+    WIDTH.store(columns.clamp(*WIDTHS.start(), *WIDTHS.end()), Relaxed);
+}
+
 /// Width that a report keeps to.
-pub(super) const WIDTH: usize = 100;
+pub(super) fn width() -> usize {
+    WIDTH.load(Relaxed)
+}
+
+/// Lines of a text, broken between words where they are too long.
+pub(super) fn wrapped(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let mut rest = String::new();
+        for word in line.split(' ') {
+            if !rest.is_empty() && rest.chars().count() + 1 + word.chars().count() > width() {
+                lines.push(std::mem::take(&mut rest));
+            }
+            if !rest.is_empty() {
+                rest.push(' ');
+            }
+            rest.push_str(word);
+        }
+        lines.push(rest);
+    }
+    lines
+}
 
 /// A table: the first column flush left, the others flush right.
 pub(super) struct Table {
@@ -10,10 +45,10 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// Columns by title and width; the first takes what is left of [`WIDTH`], but no more than it needs.
+    /// Columns by title and width; the first takes what is left of [`width`], but no more than it needs.
     pub(super) fn new(first: &str, longest_first: usize, others: &[(&str, usize)]) -> Table {
         let taken: usize = others.iter().map(|(_, width)| width).sum();
-        let left = longest_first.max(first.chars().count()).min(WIDTH - taken);
+        let left = longest_first.max(first.chars().count()).min(width().saturating_sub(taken));
         let widths = std::iter::once(left).chain(others.iter().map(|&(_, width)| width)).collect();
         let mut table = Table { widths, lines: Vec::new() };
         let titles: Vec<String> = others.iter().map(|(title, _)| (*title).to_owned()).collect();
@@ -44,5 +79,18 @@ impl Table {
         let mut text = self.lines.join("\n");
         text.push('\n');
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_broken_between_words() {
+        let word = "x".repeat(30);
+        let line = [word.as_str(); 4].join(" ");
+        assert_eq!(wrapped(&format!("{line}\nshort")), [[word.as_str(); 3].join(" "), word.clone(), "short".into()]);
+        assert_eq!(wrapped(&"y".repeat(150)), ["y".repeat(150)], "a word is not broken");
     }
 }

@@ -57,7 +57,7 @@ fn header(profile: &Merged) -> String {
         .max()
         .map(|level| format!(", profiling level {level}"))
         .unwrap_or_default();
-    let mut out = format!("profile of {}\n", shorten(command.trim_end(), super::table::WIDTH - 11));
+    let mut out = format!("profile of {}\n", shorten(command.trim_end(), super::table::width() - 11));
     let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
     if job.start_realtime_ns > 0 {
         let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));

@@ -116,9 +116,7 @@ pub(super) fn by_peer(profile: &Merged, options: &Options) -> String {
         table.line(&format!("... and {cut} more routines"));
     }
     if without > 0 {
-        table.line(&format!(
-            "{without} routines have no single peer (collectives, ordering, local calls) and are not listed"
-        ));
+        table.line(&format!("{without} routines have no single peer (collectives, ordering, local calls): not listed"));
     }
     table.finish()
 }

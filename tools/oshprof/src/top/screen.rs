@@ -12,6 +12,14 @@ pub(super) struct Terminal {
     before: Option<libc::termios>,
 }
 
+/// Columns and lines of the terminal that the output goes to; `None` where it goes elsewhere.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: `size` is a valid place for the result.
+    let known = unsafe { libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size) } == 0 && size.ws_col > 0;
+    known.then(|| (size.ws_col.into(), size.ws_row.into()))
+}
+
 extern "C" fn interrupt(_: libc::c_int) {
     INTERRUPTED.store(true, Relaxed);
 }
@@ -42,10 +50,7 @@ impl Terminal {
 
     /// Columns and lines.
     pub(super) fn size(&self) -> (usize, usize) {
-        let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: `size` is a valid place for the result.
-        let known = unsafe { libc::ioctl(1, libc::TIOCGWINSZ, &raw mut size) } == 0 && size.ws_col > 0;
-        if known { (size.ws_col.into(), size.ws_row.into()) } else { (80, 24) }
+        size().unwrap_or((80, 24))
     }
 
     /// Waits; true: the user wants to leave.

@@ -3,15 +3,16 @@
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 10] = [
+const COLUMNS: [Column; 11] = [
     column("pe", "PE", Kind::Text),
     column("issued", "issued", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
     column("batches", "batches", Kind::Count),
-    column("completed", "completed", Kind::Count),
+    column("completed", "", Kind::Count),
     column("open_ns", "open", Kind::Time),
     column("mean_batch_ns", "a batch", Kind::Time),
     column("max_batch_ns", "longest", Kind::Time),
+    column("issuing_ns", "issuing", Kind::Time),
     column("blocked_ns", "blocked", Kind::Time),
     column("overlap", "overlap", Kind::Share),
 ];
@@ -21,7 +22,8 @@ pub(super) fn grid(profile: &Merged) -> Grid {
     for pe in profile.pes.iter().filter(|pe| pe.nbi.issued > 0) {
         let n = &pe.nbi;
         let mean = (n.batches > 0).then(|| n.ns as f64 / n.batches as f64);
-        let overlap = (n.ns > 0).then(|| 1.0 - (n.blocked_ns as f64 / n.ns as f64).min(1.0));
+        let taken = n.blocked_ns.saturating_add(pe.issuing_ns) as f64;
+        let overlap = (n.ns > 0).then(|| 1.0 - (taken / n.ns as f64).min(1.0));
         grid.row([
             Cell::Text(pe.pe.to_string()),
             n.issued.into(),
@@ -31,6 +33,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             n.ns.into(),
             mean.into(),
             n.max_ns.into(),
+            pe.issuing_ns.into(),
             n.blocked_ns.into(),
             overlap.into(),
         ]);
@@ -38,7 +41,8 @@ pub(super) fn grid(profile: &Merged) -> Grid {
     if !grid.rows.is_empty() {
         grid.notes.push(
             "A batch lasts from its first issue to the return of the quiet or barrier that completes it;\n\
-             blocked is the time in that call, overlap what the program had of the batch for itself."
+             blocked is the time in that call, issuing that in the calls that issue, overlap the share of the\n\
+             batches that the program had for itself."
                 .to_owned(),
         );
     }

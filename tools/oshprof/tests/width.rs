@@ -1,0 +1,54 @@
+//! A report on a terminal is as wide as that.
+
+mod cases;
+mod scratch;
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::process::Command;
+
+use pellucid_profile::file;
+use scratch::Scratch;
+
+/// What a command prints on a terminal of so many columns.
+fn on_terminal(command: &mut Command, columns: u16) -> String {
+    let (mut ours, mut its) = (0, 0);
+    let size = libc::winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
+    let none = std::ptr::null_mut();
+    // SAFETY: places for two descriptors, and a size that is only read.
+    let opened = unsafe { libc::openpty(&raw mut ours, &raw mut its, none, none.cast(), (&raw const size).cast_mut()) };
+    assert_eq!(opened, 0);
+    // SAFETY: both descriptors are new and nobody else's.
+    let (mut ours, its) = unsafe { (File::from_raw_fd(ours), OwnedFd::from_raw_fd(its)) };
+    let mut child = command.stdout(its).spawn().expect("the command starts");
+    // The command kept the other end, which has to close for the text to end.
+    command.stdout(std::process::Stdio::null());
+    let mut text = Vec::new();
+    // At the end a terminal gives an error.
+    let _ = ours.read_to_end(&mut text);
+    assert!(child.wait().expect("it ends").success());
+    String::from_utf8_lossy(&text).replace('\r', "")
+}
+
+#[test]
+fn text_is_as_wide_as_the_terminal() {
+    let dir = Scratch::new("width");
+    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    for view in
+        ["routines", "sizes", "peer", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "network"]
+    {
+        let text = |columns| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
+            on_terminal(command.args(["report", "--view", view]).arg(dir.path()), columns)
+        };
+        let narrow = text(80);
+        let table = narrow.split("\n\n").skip(1).flat_map(str::lines).filter(|line| !line.ends_with('.'));
+        for line in table {
+            assert!(line.chars().count() <= 80, "{view}: more than 80 columns: {line}");
+        }
+        if view == "routines" {
+            assert!(text(200).lines().any(|line| line.chars().count() > 100), "{}", text(200));
+        }
+    }
+}
