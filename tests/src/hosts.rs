@@ -4,9 +4,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use crate::run::Job;
 use crate::tree;
+use crate::wire::{Quality, Wire};
 
 /// What names of namespaces begin with; the process id of the test follows.
 const PREFIX: &str = "pellucid-t";
@@ -17,6 +19,8 @@ pub struct Hosts {
     prefix: String,
     names: Vec<String>,
     agent: PathBuf,
+    /// Links that this process carries.
+    wires: Mutex<Vec<Wire>>,
 }
 
 impl Hosts {
@@ -36,19 +40,17 @@ impl Hosts {
         let names: Vec<String> = ('a'..='z').take(count).map(String::from).collect();
         let agent = tree::scratch("hosts").join(format!("{prefix}.sh"));
         // Dropped, and so removed, when something below panics.
-        let hosts = Hosts { prefix, names, agent };
+        let hosts = Hosts { prefix, names, agent, wires: Mutex::default() };
         let switch = hosts.switch();
         ip(&["netns", "add", &switch]);
         ip(&["-n", &switch, "link", "add", "br0", "type", "bridge", "forward_delay", "0"]);
         ip(&["-n", &switch, "link", "set", "br0", "up"]);
-        for (place, name) in hosts.names.iter().enumerate() {
-            let (space, port) = (hosts.space(name), format!("v{place}"));
+        for name in &hosts.names {
+            let (space, port) = (hosts.space(name), hosts.port(name));
             ip(&["netns", "add", &space]);
             ip(&["-n", &switch, "link", "add", &port, "type", "veth", "peer", "name", "eth0", "netns", &space]);
-            ip(&["-n", &switch, "link", "set", &port, "master", "br0", "up"]);
-            ip(&["-n", &space, "address", "add", &format!("{}/24", address(place)), "dev", "eth0"]);
-            ip(&["-n", &space, "link", "set", "eth0", "up"]);
             ip(&["-n", &space, "link", "set", "lo", "up"]);
+            hosts.connect(name);
         }
         let text = format!(
             "#!/bin/sh\n# Runs a command on a host: HOST COMMAND ARGUMENT...\nhost=$1\nshift\n\
@@ -119,12 +121,27 @@ impl Hosts {
         text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
     }
 
-    /// What comes to this host suffers: `delay 20ms loss 1%`, as tc's netem takes it. False: the kernel has no netem.
-    pub fn disturb(&self, name: &str, how: &str) -> bool {
-        let (switch, port) = (self.switch(), self.port(name));
-        let mut command = Command::new("tc");
-        command.args(["-n", &switch, "qdisc", "replace", "dev", &port, "root", "netem"]).args(how.split_whitespace());
-        command.output().is_ok_and(|output| output.status.success())
+    /// Gives this host another wire, on which frames are late or lost both ways. False, and said: the kernel has no TAP devices.
+    pub fn disturb(&self, name: &str, quality: Quality) -> bool {
+        let (space, switch, port) = (self.space(name), self.switch(), self.port(name));
+        ip(&["-n", &switch, "link", "delete", &port]);
+        match Wire::new([(&space, "eth0"), (&switch, &port)], quality) {
+            Ok(wire) => self.wires.lock().unwrap_or_else(PoisonError::into_inner).push(wire),
+            Err(error) => {
+                eprintln!("skipped: no slow wire can be made here: {error}");
+                return false;
+            }
+        }
+        self.connect(name);
+        true
+    }
+
+    /// Brings both ends of this host's wire up.
+    fn connect(&self, name: &str) {
+        let (space, switch, port) = (self.space(name), self.switch(), self.port(name));
+        ip(&["-n", &switch, "link", "set", &port, "master", "br0", "up"]);
+        ip(&["-n", &space, "address", "add", &format!("{}/24", address(self.place(name))), "dev", "eth0"]);
+        ip(&["-n", &space, "link", "set", "eth0", "up"]);
     }
 
     fn space(&self, name: &str) -> String {
@@ -136,13 +153,17 @@ impl Hosts {
     }
 
     fn port(&self, name: &str) -> String {
-        let place = self.names.iter().position(|own| own == name).unwrap_or_else(|| panic!("no host {name}"));
-        format!("v{place}")
+        format!("v{}", self.place(name))
+    }
+
+    fn place(&self, name: &str) -> usize {
+        self.names.iter().position(|own| own == name).unwrap_or_else(|| panic!("no host {name}"))
     }
 }
 
 impl Drop for Hosts {
     fn drop(&mut self) {
+        self.wires.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
         for name in self.names.iter().map(String::as_str).chain(["switch"]) {
             remove(&self.space(name));
         }

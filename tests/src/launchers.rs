@@ -3,17 +3,33 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::hosts::{Hosts, write_script};
 use crate::run::Job;
 use crate::slurm::Cluster;
-use crate::{system, tree};
+use crate::{system, tree, wheels};
+
+/// Launchers that take the same options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// `mpirun` of Open MPI 4, and `orted` on other hosts.
+    Orte,
+    /// `mpirun` of Open MPI 5, and `prted` on other hosts.
+    Prrte,
+    /// `mpiexec` of MPICH.
+    Hydra,
+    /// `srun`.
+    Slurm,
+}
 
 /// A way to start a job.
 #[derive(Debug, Clone)]
 pub struct Launcher {
-    /// For people: `mpirun`, `mpiexec.hydra`, `srun --mpi=pmix`.
-    pub name: String,
+    /// Whose options it takes.
+    pub family: Family,
     /// The protocol that the library is to find: `PMIx`, `PMI-1`, `PMI-2`.
     pub protocol: &'static str,
+    /// What the program is an argument of: something that runs it on another host.
+    before: Vec<String>,
     program: PathBuf,
     options: Vec<String>,
     environment: Vec<(String, String)>,
@@ -22,7 +38,9 @@ pub struct Launcher {
 impl Launcher {
     /// The job that runs what follows at so many PEs.
     pub fn job(&self, pes: usize) -> Job {
-        let mut job = Job::new(&self.program).args(&self.options).args(["-n", &pes.to_string()]);
+        let mut line = self.before.iter().map(PathBuf::from).chain([self.program.clone()]);
+        let first = line.next().unwrap_or_default();
+        let mut job = Job::new(first).args(line).args(&self.options).args(["-n", &pes.to_string()]);
         for (name, value) in &self.environment {
             job = job.env(name, value);
         }
@@ -36,18 +54,72 @@ impl Launcher {
         }
         let each = per_host.to_string();
         let launcher = self.clone();
-        Ok(match self.name.as_str() {
+        Ok(match self.family {
             // Names that need no meaning: "fork" starts both here.
-            "mpiexec.hydra" => launcher.with(&["-launcher", "fork", "-hosts", "one,two", "-ppn", &each]),
-            "mpirun" => {
-                let agent = agent().map_err(|error| format!("the agent: {error}"))?;
-                let hosts = format!("10.255.0.1:{each},10.255.0.2:{each}");
-                // Its two daemons would write one topology file, and crash over it.
-                let own = ["--mca", "rtc", "^hwloc"];
-                launcher.with(&own).with(&["--mca", "plm_rsh_agent", &agent.display().to_string(), "-host", &hosts])
+            Family::Hydra => launcher.with(&["-launcher", "fork", "-hosts", "one,two", "-ppn", &each]),
+            Family::Orte | Family::Prrte => {
+                launcher.with_hosts(&format!("10.255.0.1:{each},10.255.0.2:{each}"), per_host, &agent()?)
             }
-            _ => launcher.with(&["-N", "2", &format!("--ntasks-per-node={each}")]),
+            Family::Slurm => launcher.with(&["-N", "2", &format!("--ntasks-per-node={each}")]),
         })
+    }
+
+    /// `mpirun` with this machine, of `per_host` PEs, and another host, which is here as well: it knows the one by itself.
+    /// Error: why that is not possible.
+    pub fn with_this_host(&self, per_host: usize, this_first: bool) -> Result<Launcher, String> {
+        let (here, there) = (format!("{}:{per_host}", system::host_name()), format!("10.255.0.2:{per_host}"));
+        let hosts = if this_first { format!("{here},{there}") } else { format!("{there},{here}") };
+        Ok(self.clone().with_hosts(&hosts, per_host, &agent()?))
+    }
+
+    /// The same, run on the first of these hosts, with `per_host` PEs on each. Error: why that is not possible.
+    pub fn across(&self, net: &Hosts, per_host: usize) -> Result<Launcher, String> {
+        let addresses: Vec<String> = (0..net.names().len()).map(|place| net.address(place)).collect();
+        // From an address to the name of the host, as ssh would: options first, then one command for the shell.
+        let cases: String =
+            net.names().iter().zip(&addresses).map(|(name, address)| format!("{address}) host={name};; ")).collect();
+        let agent = tree::scratch("launchers").join(format!("across-{}.sh", std::process::id()));
+        let text = format!(
+            "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\ncase $1 in {cases}esac\nshift\n\
+             exec {} \"$host\" sh -c \"$*\"\n",
+            net.agent().display()
+        );
+        write_script(&agent, &text);
+        let mut launcher = self.clone();
+        launcher.before = vec![net.agent().display().to_string(), net.names()[0].clone()];
+        let slots = |address: &String| format!("{address}:{per_host}");
+        match self.family {
+            Family::Orte | Family::Prrte => {
+                let list: Vec<String> = addresses.iter().map(slots).collect();
+                Ok(launcher.with_hosts(&list.join(","), per_host, &agent))
+            }
+            Family::Hydra => {
+                let agent = agent.display().to_string();
+                let (list, each) = (addresses.join(","), per_host.to_string());
+                let way = ["-launcher", "ssh", "-launcher-exec", &agent, "-localhost", &addresses[0]];
+                Ok(launcher.with(&way).with(&["-hosts", &list, "-ppn", &each]))
+            }
+            Family::Slurm => Err("Slurm's daemons run on one host here".into()),
+        }
+    }
+
+    /// `mpirun` with a list of hosts, reached through an agent.
+    fn with_hosts(mut self, hosts: &str, per_host: usize, agent: &Path) -> Launcher {
+        let agent = agent.display().to_string();
+        if self.family == Family::Orte {
+            // Its two daemons would write one topology file, and crash over it.
+            return self.with(&["--mca", "rtc", "^hwloc", "--mca", "plm_rsh_agent", &agent, "-host", hosts]);
+        }
+        // It would fill the first host beyond its slots.
+        self.options.retain(|option| option != "--oversubscribe");
+        let each = format!("ppr:{per_host}:node:OVERSUBSCRIBE");
+        self.with(&["--prtemca", "plm_ssh_agent", &agent, "--host", hosts, "--map-by", &each])
+    }
+
+    /// Where it is installed.
+    pub fn prefix(&self) -> PathBuf {
+        let program = self.program.canonicalize().unwrap_or_else(|_| self.program.clone());
+        program.ancestors().nth(2).unwrap_or(Path::new("/")).to_owned()
     }
 
     /// The same with more options.
@@ -62,11 +134,21 @@ pub fn open_mpi() -> Result<Launcher, String> {
     let program = system::find(&["mpirun.openmpi", "mpirun", "prterun"])
         .filter(|program| said(program).contains("(Open") || program.ends_with("prterun"))
         .ok_or("Open MPI (openmpi-bin) is not installed")?;
+    let family = if said(&program).contains(" 4.") { Family::Orte } else { Family::Prrte };
+    Ok(mpirun(program, family))
+}
+
+/// `mpirun` of Open MPI 5. Error: why there is none.
+pub fn open_mpi_5() -> Result<Launcher, String> {
+    Ok(mpirun(wheels::open_mpi()?.join("bin/mpirun"), Family::Prrte))
+}
+
+fn mpirun(program: PathBuf, family: Family) -> Launcher {
     let mut options = vec!["--oversubscribe".to_string()];
     if system::is_root() {
         options.push("--allow-run-as-root".into());
     }
-    Ok(Launcher { name: "mpirun".into(), protocol: "PMIx", program, options, environment: Vec::new() })
+    Launcher { family, protocol: "PMIx", before: Vec::new(), program, options, environment: Vec::new() }
 }
 
 /// What a program says of its version.
@@ -76,14 +158,23 @@ fn said(program: &Path) -> String {
 
 /// Hydra, MPICH's `mpiexec`. Error: why there is none.
 pub fn hydra() -> Result<Launcher, String> {
-    let program = system::find(&["mpiexec.hydra"]).ok_or("Hydra (mpich) is not installed")?;
-    Ok(Launcher {
-        name: "mpiexec.hydra".into(),
+    Ok(mpiexec(system::find(&["mpiexec.hydra"]).ok_or("Hydra (mpich) is not installed")?))
+}
+
+/// `mpiexec` of MPICH 5. Error: why there is none.
+pub fn mpich_5() -> Result<Launcher, String> {
+    Ok(mpiexec(wheels::mpich()?.join("bin/mpiexec.hydra")))
+}
+
+fn mpiexec(program: PathBuf) -> Launcher {
+    Launcher {
+        family: Family::Hydra,
         protocol: "PMI-1",
+        before: Vec::new(),
         program,
         options: Vec::new(),
         environment: Vec::new(),
-    })
+    }
 }
 
 /// Slurm's `srun` in a cluster of the tests' own. Error: why this is none of its protocols.
@@ -96,8 +187,9 @@ pub fn srun(cluster: &Cluster, protocol: &'static str) -> Result<Launcher, Strin
         return Err(format!("this Slurm has no {plugin}"));
     }
     Ok(Launcher {
-        name: format!("srun --mpi={plugin}"),
+        family: Family::Slurm,
         protocol,
+        before: Vec::new(),
         program: cluster.tool("srun"),
         options: vec![format!("--mpi={plugin}"), "--quiet".into()],
         environment: vec![cluster.environment()],
@@ -105,12 +197,13 @@ pub fn srun(cluster: &Cluster, protocol: &'static str) -> Result<Launcher, Strin
 }
 
 /// Runs a command "on another host", in place of ssh: `AGENT [OPTION...] HOST COMMAND...`.
-fn agent() -> std::io::Result<PathBuf> {
+fn agent() -> Result<PathBuf, String> {
     let path = tree::scratch("launchers").join(format!("agent-{}", std::process::id()));
     if !path.exists() {
         let text = "#!/bin/sh\nwhile [ \"${1#-}\" != \"$1\" ]; do shift; done\nshift\nexec sh -c \"$*\"\n";
-        std::fs::write(&path, text)?;
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755))?;
+        let made = std::fs::write(&path, text)
+            .and_then(|()| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)));
+        made.map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(path)
 }

@@ -17,4 +17,6 @@ pub mod system;
 pub mod table;
 pub mod template;
 pub mod tree;
+pub mod wheels;
+pub mod wire;
 pub mod wrappers;

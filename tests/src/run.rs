@@ -100,8 +100,23 @@ pub struct Job {
 /// How the names of variables begin that are a developer's own, or of a launcher that the tests are started by.
 const SETTINGS: [&str; 9] = ["SHMEM_", "SMA_", "PELLUCID_", "PMI_", "PMIX_", "PRTE_", "SLURM_", "OMPI_", "HYDRA_"];
 
+/// Variable with settings for every job of a suite, `SHMEM_TRANSPORT=ofi SHMEM_OFI_PROVIDER=net`: a further pass of its tests.
+pub const PASS_VARIABLE: &str = "PELLUCID_TEST_WITH";
+
+/// The settings of this pass.
+fn pass() -> impl Iterator<Item = (String, String)> {
+    let text = std::env::var(PASS_VARIABLE).unwrap_or_default();
+    let pairs: Vec<_> = text.split_whitespace().filter_map(|pair| pair.split_once('=')).collect();
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>().into_iter()
+}
+
+/// Whether this pass has libfabric between all PEs, which then share no memory, and each of which counts as a host.
+pub fn is_over_network() -> bool {
+    pass().any(|(name, value)| name == "SHMEM_TRANSPORT" && value == "ofi")
+}
+
 impl Job {
-    /// A command with a limit of 60 seconds and no input.
+    /// A command with a limit of 60 seconds, no input, and the settings of this pass.
     pub fn new(program: impl AsRef<Path>) -> Job {
         let mut command = Command::new(program.as_ref());
         for (name, _) in std::env::vars_os() {
@@ -110,6 +125,7 @@ impl Job {
                 command.env_remove(&name);
             }
         }
+        command.envs(pass());
         Job { command, limit: Duration::from_secs(60), input: Vec::new() }
     }
 

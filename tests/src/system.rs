@@ -59,6 +59,12 @@ pub fn is_root() -> bool {
     unsafe { libc::geteuid() == 0 }
 }
 
+/// Name of this machine.
+pub fn host_name() -> String {
+    let output = Command::new("hostname").output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default()
+}
+
 /// Names in /dev/shm.
 pub fn shared_names() -> BTreeSet<String> {
     names(Path::new("/dev/shm"))

@@ -2,10 +2,12 @@
 //! time is in `hosts_endings.rs`.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use harness::compile::Build;
 use harness::hosts::{Hosts, write_script};
 use harness::run::Job;
+use harness::wire::Quality;
 use harness::{system, tree};
 
 fn plain() -> PathBuf {
@@ -237,8 +239,8 @@ fn programs_of_the_library_meet() {
 #[test]
 fn a_slow_and_lossy_network_is_no_end() {
     let Some(net) = Hosts::new(2) else { return };
-    if !net.disturb("b", "delay 20ms 5ms loss 3%") {
-        return eprintln!("skipped: this kernel has no sch_netem");
+    if !net.disturb("b", Quality { delay: Duration::from_millis(20), loss: 5 }) {
+        return;
     }
     let outcome = net.oshrun(2).arg(plain()).arg("where").limit(40).run().expect_code(0);
     assert_eq!(outcome.stdout.lines().count(), 4);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use harness::compile::Build;
-use harness::launchers::{self, Launcher};
+use harness::launchers::{self, Family, Launcher};
 use harness::program::{self, Program};
 use harness::run::{Job, Outcome};
 use harness::slurm::Cluster;
@@ -32,7 +32,9 @@ fn main() -> ExitCode {
         |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| launchers::srun(cluster, protocol));
     for (name, launcher) in [
         ("mpirun", launchers::open_mpi()),
+        ("mpirun 5", launchers::open_mpi_5()),
         ("mpiexec.hydra", launchers::hydra()),
+        ("mpiexec 5", launchers::mpich_5()),
         ("mpiexec.hydra -pmi-port", launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]))),
         ("srun --mpi=pmi2", srun("PMI-2")),
         ("srun --mpi=pmix", srun("PMIx")),
@@ -69,6 +71,12 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     }
     if launcher.protocol == "PMIx" {
         add("without libpmix", without_libpmix);
+    }
+    if matches!(launcher.family, Family::Orte | Family::Prrte) {
+        add("this host and another", this_host_and_another);
+    }
+    if launcher.family == Family::Prrte {
+        add("its own libpmix is taken", its_own_libpmix_is_taken);
     }
     // Whatever is in memory is the same everywhere: all of the suite once, a part of it elsewhere.
     for program in
@@ -137,7 +145,7 @@ fn the_choice_can_be_overridden(launcher: &Launcher) -> Verdict {
     let (same, other) = match launcher.protocol {
         "PMIx" => ("pmix", None),
         "PMI-2" => ("pmi2", Some("pmi1")),
-        _ => ("pmi1", Some("pmi2").filter(|_| launcher.name == "mpiexec.hydra")),
+        _ => ("pmi1", Some("pmi2").filter(|_| launcher.family == Family::Hydra)),
     };
     says(&ends_with(run(same), 0)?, "OK, all 2 PEs")?;
     // Hydra and Slurm answer to both versions, on a descriptor.
@@ -176,6 +184,28 @@ fn two_hosts(launcher: &Launcher) -> Verdict {
     let ending = Build::program("endings/ending.c").build();
     let outcome = launcher.job(4).arg(&ending).args(["global-exit", "1", "wait"]).limit(30).run();
     ensure(outcome.code() == if launcher.protocol == "PMI-2" { 137 } else { 9 }, &outcome, "shmem_global_exit(9)")
+}
+
+/// Its daemon on this machine tells PEs which of them are here, the one elsewhere does not, or the other way round.
+fn this_host_and_another(launcher: &Launcher) -> Verdict {
+    for this_first in [true, false] {
+        let launcher = launcher.with_this_host(2, this_first)?;
+        let outcome = ends_with(launcher.job(4).arg(hello()).env("SHMEM_INFO", "1").run(), 0)?;
+        says(&outcome, "OK, all 4 PEs signed")?;
+        says(&outcome, "PE 0 of 4, PEs 0 to 1 on host")?;
+    }
+    Ok(())
+}
+
+/// Another's would be of another version, and have the launcher print errors.
+fn its_own_libpmix_is_taken(launcher: &Launcher) -> Verdict {
+    let outcome = ends_with(launcher.job(2).arg(hello()).env("SHMEM_INFO", "1").run(), 0)?;
+    ensure(!outcome.stderr.contains("PMIX ERROR"), &outcome, "no errors of the launcher's")?;
+    let started = outcome.stdout.lines().find(|line| line.starts_with("Started by"));
+    let from = started.and_then(|line| line.split_once(" at ")?.1.split_once(')')).map(|(path, _)| PathBuf::from(path));
+    let from = from.ok_or_else(|| format!("it is not said which libpmix is taken\n{}", outcome.describe()))?;
+    let place = launcher.prefix();
+    ensure(from.starts_with(&place), &outcome, &format!("{} is not below {}", from.display(), place.display()))
 }
 
 /// PMI needs no library; PMIx does, and a static executable cannot load one.

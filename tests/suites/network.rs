@@ -1,16 +1,41 @@
 //! Runs `tests/conformance` over the network: on one host, with libfabric between all PEs all the same; and on two hosts, with
-//! shared memory within each and libfabric between them.
+//! shared memory within each and libfabric between them. A part of it also with other providers, and with a newer libfabric.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use harness::hosts::Hosts;
 use harness::program::{self, Program};
+use harness::{system, wheels};
 use libtest_mimic::{Arguments, Trial};
 
 /// The network's own costs are paid per message, so each program runs at few PE counts only: the nearest to these.
 const ON_ONE: [usize; 2] = [2, 3];
 const ON_TWO: usize = 4;
+
+/// Of each way that data take, one program: what providers and versions can differ in.
+const PARTS: [&str; 10] = [
+    "9.03-memory/sizes",
+    "9.04-team/cycles",
+    "9.05-context/contexts",
+    "9.06-rma/big",
+    "9.06-rma/contiguous",
+    "9.07-amo/concurrent",
+    "9.08-signal/put-signal",
+    "9.10-collective/random",
+    "9.11-p2p/arrays",
+    "9.12-ordering/ordering",
+];
+
+/// Another libfabric or provider.
+struct Way {
+    name: &'static str,
+    library: Option<PathBuf>,
+    provider: &'static str,
+    /// Whether it reaches other hosts.
+    far: bool,
+}
 
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
@@ -27,27 +52,82 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name, move || on_two(&program, &hosts).map_err(Into::into)));
         }
     }
+    for way in ways().into_iter().map(Arc::new) {
+        for program in program::conformance().into_iter().filter(|program| PARTS.contains(&program.name.as_str())) {
+            let (program, one) = (Arc::new(program), way.clone());
+            let title = |where_: &str| format!("{}, {where_}/{}", way.name, program.name);
+            let same = program.clone();
+            trials.push(Trial::test(title("one host"), move || one.on_one(&same).map_err(Into::into)));
+            if let Some(hosts) = hosts.clone().filter(|_| way.far) {
+                let (title, way) = (title("two hosts"), way.clone());
+                trials.push(Trial::test(title, move || way.on_two(&program, &hosts).map_err(Into::into)));
+            }
+        }
+    }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
+/// What there is beside the default. The rest is said to be missing.
+fn ways() -> Vec<Way> {
+    let mut ways = Vec::new();
+    if system::library("libfabric.so.1").is_some() {
+        for (provider, far) in [("net", true), ("sockets", false), ("udp;ofi_rxd", false), ("shm", false)] {
+            ways.push(Way { name: provider, library: None, provider, far });
+        }
+    }
+    match wheels::libfabric() {
+        Ok(library) => {
+            for (name, provider) in [("libfabric 2 tcp", "tcp"), ("libfabric 2 tcp;ofi_rxm", "tcp;ofi_rxm")] {
+                ways.push(Way { name, library: Some(library.clone()), provider, far: true });
+            }
+        }
+        Err(reason) => println!("not tested: libfabric 2: {reason}"),
+    }
+    ways
+}
+
+impl Way {
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let library = self.library.iter().map(|path| ("SHMEM_OFI_LIBRARY", path.display().to_string()));
+        library.chain([("SHMEM_OFI_PROVIDER", self.provider.to_owned())]).collect()
+    }
+
+    fn on_one(&self, program: &Program) -> Result<(), String> {
+        run_on_one(program, &[program.pes_near(2)], &self.environment())
+    }
+
+    fn on_two(&self, program: &Program, hosts: &Hosts) -> Result<(), String> {
+        run_on_two(program, hosts, &self.environment())
+    }
+}
+
 fn on_one(program: &Program) -> Result<(), String> {
-    let binary = program.build()?;
     let mut counts = ON_ONE.map(|pes| program.pes_near(pes)).to_vec();
     counts.dedup();
-    let run = |pes: usize| {
+    run_on_one(program, &counts, &[])
+}
+
+fn run_on_one(program: &Program, counts: &[usize], environment: &[(&str, String)]) -> Result<(), String> {
+    let binary = program.build()?;
+    counts.iter().try_for_each(|&pes| {
         let job = program.job(&binary, pes, &[]).env("SHMEM_TRANSPORT", "ofi").env("TEST_HOST_PES", "1");
+        let job = environment.iter().fold(job, |job, (name, value)| job.env(name, value));
         program.judge(&job.run()).map_err(|message| format!("at {pes} PEs:\n{message}"))
-    };
-    counts.into_iter().try_for_each(run)
+    })
 }
 
 fn on_two(program: &Program, hosts: &Hosts) -> Result<(), String> {
+    run_on_two(program, hosts, &[])
+}
+
+fn run_on_two(program: &Program, hosts: &Hosts, environment: &[(&str, String)]) -> Result<(), String> {
     let pes = program.pes_near(ON_TWO);
     // The first host is full, the second may not be.
     let each = pes.div_ceil(2);
     let told = format!("TEST_HOST_PES={each}");
     let options = ["-n", &pes.to_string(), "--hosts", &hosts.list(each), "-x", &told].map(String::from);
     let oshrun = hosts.oshrun_with(&options.each_ref().map(String::as_str));
-    let outcome = program.job_of(oshrun, &program.build()?).run();
+    let job = environment.iter().fold(oshrun, |job, (name, value)| job.env(name, value));
+    let outcome = program.job_of(job, &program.build()?).run();
     program.judge(&outcome).map_err(|message| format!("at {pes} PEs:\n{message}"))
 }

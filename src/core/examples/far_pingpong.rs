@@ -125,6 +125,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let card = std::sync::Arc::new(std::sync::OnceLock::<Vec<u8>>::new());
     let theirs = card.clone();
     let directory = Directory {
+        lost: Box::new(|_| ()),
         card: Box::new(move |_| Ok(theirs.get().cloned().unwrap_or_default())),
         host: Box::new(|_| String::new()),
     };

@@ -133,7 +133,7 @@ pub const TABLE: &[Var] = &[
         name: "PMIX_LIBRARY",
         sma: false,
         default: "",
-        help: "libpmix to open where the launcher speaks PMIx; unset: libpmix.so.2 where it is usually installed",
+        help: "libpmix to open where the launcher speaks PMIx; unset: the one that the launcher itself has loaded, else the system's",
     },
 ];
 

@@ -8,6 +8,7 @@ use crate::base::{Cause, Fault};
 use crate::os::{machine, mmap, socket};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
@@ -29,7 +30,7 @@ pub struct Shared {
 }
 
 /// Makes the profile segment of a host: for these PEs, of so many in the job.
-pub type MakeProfile = fn(std::ops::Range<u32>, u32) -> Option<OwnedFd>;
+pub type MakeProfile = fn(Range<u32>, u32) -> Option<OwnedFd>;
 
 /// A process of a job under another's launcher.
 pub trait Member: Wireup {
@@ -40,25 +41,69 @@ pub trait Member: Wireup {
     fn placement(&self) -> &OnceLock<Placement>;
 }
 
-/// Finds out which PEs are on this host where the launcher has not said it. Collective over the job.
+/// Finds out which PEs are on this host where the launcher has not said it. Collective over the job, since a launcher may tell
+/// the PEs of one machine and not those of another; only a map of all hosts is one that all PEs have.
 pub fn locate(wireup: &dyn Member) -> Result<(), Fault> {
-    if wireup.placement().get().is_some() || wireup.npes() == 1 {
+    let known = wireup.placement().get();
+    if wireup.npes() == 1 || known.is_some_and(|placement| placement.hosts.is_some()) {
         return Ok(());
     }
-    const ASKED: &str = "place";
-    wireup.publish(ASKED, &machine::identity())?;
+    let mine = Place { told: known.map(|placement| placement.local.clone()), machine: machine::identity() };
+    wireup.publish(ASKED, &mine.encode())?;
     wireup.fence()?;
-    let mine = wireup.card(wireup.pe(), ASKED)?;
-    let is_here = |pe: u32| wireup.card(pe, ASKED).map(|theirs| theirs == mine);
-    let (mut first, mut end) = (wireup.pe(), wireup.pe() + 1);
-    while first > 0 && is_here(first - 1)? {
-        first -= 1;
+    if known.is_none() {
+        let local = around(wireup)?;
+        let _ = wireup.placement().set(Placement { local, hosts: None });
     }
-    while end < wireup.npes() && is_here(end)? {
-        end += 1;
-    }
-    let _ = wireup.placement().set(Placement { local: first..end, hosts: None });
     Ok(())
+}
+
+/// The PEs around this one, which its launcher told nothing, that are on this machine and were told nothing either. If one of
+/// them was, it knows better.
+fn around(wireup: &dyn Member) -> Result<Range<u32>, Fault> {
+    let me = wireup.pe();
+    let place = |pe| wireup.card(pe, ASKED).map(|card| Place::decode(&card));
+    let machine = place(me)?.map(|mine| mine.machine);
+    let mut local = me..me + 1;
+    for step in [-1, 1] {
+        let mut next = me.checked_add_signed(step);
+        while let Some(pe) = next.filter(|pe| *pe < wireup.npes()) {
+            let theirs = place(pe)?.filter(|theirs| Some(&theirs.machine) == machine.as_ref());
+            let Some(theirs) = theirs else { break };
+            match theirs.told {
+                Some(told) if told.contains(&me) => return Ok(told),
+                Some(_) => break,
+                None => local = local.start.min(pe)..local.end.max(pe + 1),
+            }
+            next = pe.checked_add_signed(step);
+        }
+    }
+    Ok(local)
+}
+
+/// Under this key each PE publishes its [`Place`].
+const ASKED: &str = "place";
+
+/// Where a PE is.
+struct Place {
+    /// PEs of its host, where its launcher told it.
+    told: Option<Range<u32>>,
+    /// [`machine::identity`].
+    machine: Vec<u8>,
+}
+
+impl Place {
+    fn encode(&self) -> Vec<u8> {
+        let Range { start, end } = self.told.clone().unwrap_or(0..0);
+        [&start.to_le_bytes(), &end.to_le_bytes(), self.machine.as_slice()].concat()
+    }
+
+    fn decode(card: &[u8]) -> Option<Self> {
+        let (start, rest) = card.split_first_chunk()?;
+        let (end, machine) = rest.split_first_chunk()?;
+        let told = u32::from_le_bytes(*start)..u32::from_le_bytes(*end);
+        Some(Self { told: Some(told).filter(|told| !told.is_empty()), machine: machine.to_vec() })
+    }
 }
 
 /// Meets the other PEs of this host. Collective over the job.

@@ -150,3 +150,27 @@ fn where_the_launcher_says_nothing_the_pes_ask_each_other() {
         assert_eq!(found, expected);
     }
 }
+
+/// Told of their host's PEs, told nothing, on one machine: whoever knows nothing takes nobody of another host in.
+#[test]
+fn some_pes_are_told_and_others_are_not() {
+    type Told = Option<Range<u32>>;
+    let cases: [([Told; 4], [Range<u32>; 4]); 4] = [
+        ([Some(0..2), Some(0..2), None, None], [0..2, 0..2, 2..4, 2..4]),
+        ([None, None, Some(2..4), Some(2..4)], [0..2, 0..2, 2..4, 2..4]),
+        ([None, Some(1..3), Some(1..3), None], [0..1, 1..3, 1..3, 3..4]),
+        ([Some(0..4), None, None, Some(0..4)], [0..4, 0..4, 0..4, 0..4]),
+    ];
+    for (told, expected) in cases {
+        let found = run("some", &[4], false, |thread| {
+            let placement = OnceLock::new();
+            if let Some(local) = &told[thread.pe as usize] {
+                let _ = placement.set(Placement { local: local.clone(), hosts: None });
+            }
+            let one = Thread { placement, space: thread.space.clone(), job: String::new(), ..*thread };
+            locate(&one).unwrap();
+            one.placement.get().unwrap().local.clone()
+        });
+        assert_eq!(found, expected, "{told:?}");
+    }
+}

@@ -1,5 +1,6 @@
 //! The operating system: all raw system calls of the runtime are here.
 
+pub mod ancestors;
 pub mod cpu;
 pub mod elf;
 pub mod fork;
@@ -12,4 +13,5 @@ pub mod packet;
 pub mod pagemap;
 pub mod process;
 pub mod socket;
+pub mod tcp;
 pub mod wait;

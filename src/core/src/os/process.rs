@@ -46,6 +46,14 @@ pub fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
+/// Ends another process at once.
+pub fn kill(pid: i32) {
+    if pid > 0 {
+        // SAFETY: takes no pointer; 0 and below would be groups.
+        unsafe { libc::kill(pid, libc::SIGKILL) };
+    }
+}
+
 /// Runs exit handlers and ends the process.
 pub fn exit(status: i32) -> ! {
     // SAFETY: does not return.

@@ -124,10 +124,35 @@ pub fn global_exit(status: i32) -> ! {
     os::exit_now(status)
 }
 
-/// Ends the job because a call cannot be carried out: the one place where a fault becomes a message.
+/// Ends the job because a call cannot be carried out.
 #[cold]
 #[inline(never)]
 pub fn fail(routine: &str, fault: Fault) -> ! {
+    os::flush_streams();
+    say(routine, &fault);
+    os::exit_now(1)
+}
+
+/// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host any more.
+#[cold]
+pub(super) fn lost(fault: Fault) {
+    if NESTING.load(Ordering::Acquire) == 0 {
+        return;
+    }
+    // A thread of the program may hold a stream's lock for as long as it reads: what it has written can be lost then.
+    let _ = std::thread::Builder::new().spawn(os::flush_streams);
+    std::thread::sleep(LAST_WORDS);
+    say("network", &fault);
+    // The launcher may be on the other side of the cut: the PEs here cannot rely on it.
+    if let Some(process) = process() {
+        let others = process.job.pes().filter(|pe| *pe != process.pe).map(|pe| process.job.pe(pe));
+        others.filter(|other| other.state() == PeState::Initialized).for_each(|other| os::kill(other.pid()));
+    }
+    os::exit_now(1)
+}
+
+/// The one place where a fault becomes a message.
+fn say(routine: &str, fault: &Fault) {
     let process = process();
     let who = match process {
         Some(process) => format!("PE {}", process.pe),
@@ -140,7 +165,6 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
         },
     };
     let text = format!("pellucid: {who}: {routine}: {fault}\n");
-    os::flush_streams();
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     if let Some(process) = process {
         process.job.pe(process.pe).set_state(PeState::Failed);
@@ -149,5 +173,4 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
     if let Some(wireup) = WIREUP.get() {
         wireup.abort(1, text.trim_end());
     }
-    os::exit_now(1)
 }

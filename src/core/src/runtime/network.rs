@@ -1,7 +1,7 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, map};
+use super::{NETWORK, exit, map};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::Launch;
 use crate::bootstrap::identity::Identity;
@@ -71,7 +71,11 @@ pub(super) fn join(
         let identity = names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card));
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
     };
-    let directory = Directory { card: Box::new(move |pe| cards.card(pe, FABRIC)), host: Box::new(host) };
+    let directory = Directory {
+        card: Box::new(move |pe| cards.card(pe, FABRIC)),
+        host: Box::new(host),
+        lost: Box::new(|fault| exit::lost(fault)),
+    };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
     let fabric = unsafe { Fabric::open(&settings, regions, pe, npes, directory)? };
     let fabric: &'static Fabric = Box::leak(Box::new(fabric));

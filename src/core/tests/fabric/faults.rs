@@ -7,7 +7,11 @@ use pellucid_core::transport::far::{AmoOp, Channel, Far, When};
 use pellucid_core::transport::ofi::{Atomics, Directory, Settings};
 
 fn directory(card: Vec<u8>) -> Directory {
-    Directory { card: Box::new(move |_| Ok(card.clone())), host: Box::new(|pe| format!("host{pe}")) }
+    Directory {
+        card: Box::new(move |_| Ok(card.clone())),
+        host: Box::new(|pe| format!("host{pe}")),
+        lost: Box::new(|_| ()),
+    }
 }
 
 fn refused(settings: &Settings) -> Option<String> {

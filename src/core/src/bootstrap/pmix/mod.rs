@@ -2,12 +2,12 @@
 #![allow(unsafe_code)]
 
 mod abi;
+mod find;
 
 use super::placement::Placement;
 use super::rendezvous::Member;
 use super::wireup::Wireup;
-use crate::base::{Cause, Fault, env};
-use crate::os::library::Library;
+use crate::base::{Cause, Fault};
 use crate::os::process;
 use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
 use std::ffi::CString;
@@ -15,14 +15,6 @@ use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::time::Duration;
-
-/// The library's name, for those whose loader knows where it is.
-const LIBRARY: &str = "libpmix.so.2";
-/// Where it is otherwise.
-const FOLDERS: [&str; 4] =
-    ["/usr/lib/x86_64-linux-gnu/pmix2/lib", "/usr/local/lib", "/usr/local/lib64", "/opt/pmix/lib"];
-/// Variables that say where a launcher and its libraries are installed.
-const PREFIXES: [&str; 2] = ["PMIX_PREFIX", "OPAL_PREFIX"];
 
 /// Seconds that a server may take for what a process has published: all have before it is asked for.
 const PATIENCE: u32 = 60;
@@ -45,7 +37,7 @@ pub struct Pmix {
 impl Pmix {
     /// Introduces this process, number `rank` of a job, to the launcher's server.
     pub fn connect(rank: u32) -> Result<Self, Fault> {
-        let functions = load()?;
+        let (functions, path) = find::load()?;
         let mut me = Process::NONE;
         // SAFETY: a structure to be filled, and no further information.
         let result = unsafe { (functions.init)(&raw mut me, null_mut(), 0) };
@@ -53,7 +45,7 @@ impl Pmix {
             Self { functions, me, npes: 0, placement: OnceLock::new(), version: String::new(), owner: process::id() };
         this.check("PMIx_Init", result)?;
         // SAFETY: a constant of the library.
-        this.version = unsafe { abi::text((functions.version)()) };
+        this.version = format!("{} at {path}", unsafe { abi::text((functions.version)()) });
         if this.me.rank != rank {
             let told =
                 format!("PMIX_RANK={rank}, but the launcher's server takes this process for PE {}", this.me.rank);
@@ -79,7 +71,7 @@ impl Pmix {
         Ok(this)
     }
 
-    /// The library's own words about itself.
+    /// The library's own words about itself, and where it is.
     pub fn version(&self) -> &str {
         &self.version
     }
@@ -143,25 +135,6 @@ impl Pmix {
 
 fn wrong(text: impl std::fmt::Display) -> Fault {
     Fault::from(Cause::Startup(format!("PMIx: {text}")))
-}
-
-fn load() -> Result<Functions, Fault> {
-    let names = match env::lookup("PMIX_LIBRARY").filter(|(_, path)| !path.is_empty()) {
-        Some((_, path)) => vec![path],
-        None => {
-            let told =
-                PREFIXES.iter().filter_map(|name| std::env::var(name).ok()).map(|prefix| format!("{prefix}/lib"));
-            let folders = told.chain(FOLDERS.iter().map(|folder| (*folder).to_owned()));
-            std::iter::once(LIBRARY.to_owned()).chain(folders.map(|folder| format!("{folder}/{LIBRARY}"))).collect()
-        }
-    };
-    let (library, path) = Library::open_first(names.iter().map(String::as_str)).map_err(|reasons| {
-        wrong(format!(
-            "the launcher speaks PMIx, and {LIBRARY} cannot be opened: {reasons}. Install it (Debian: libpmix2, others: \
-             pmix), or say where it is with SHMEM_PMIX_LIBRARY"
-        ))
-    })?;
-    Functions::find(library).map_err(|name| wrong(format!("{path} has no {name}: PMIx 2 or later is needed")))
 }
 
 impl Member for Pmix {

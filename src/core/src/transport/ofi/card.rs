@@ -3,9 +3,11 @@
 use crate::base::{Cause, Fault};
 
 /// Changes with every change of the format or of the messages.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 /// Longest endpoint name of a provider that is taken.
 const NAME: usize = 256;
+/// What of a host's name is published.
+const HOST: usize = 40;
 
 /// A card, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +16,8 @@ pub(super) struct Card {
     pub provider: String,
     /// The endpoint's name.
     pub name: Vec<u8>,
+    /// Name of its host, for messages.
+    pub host: String,
     /// Keys of heap and data.
     pub keys: [u64; 2],
     /// What is added to an offset to give an RMA address.
@@ -36,6 +40,10 @@ impl Card {
             out.extend(word.to_le_bytes());
         }
         out.extend(self.provider.as_bytes());
+        let host = self.host.as_bytes();
+        let host = &host[..host.len().min(HOST)];
+        out.push(host.len() as u8);
+        out.extend(host);
         out.extend(&self.name);
         Ok(out)
     }
@@ -45,13 +53,16 @@ impl Card {
         let (head, rest) = bytes.split_at_checked(4)?;
         let (words, rest) = rest.split_at_checked(32)?;
         let word = |i: usize| words.get(8 * i..8 * i + 8).map(|b| u64::from_le_bytes(b.try_into().unwrap_or_default()));
-        let (provider, name) = rest.split_at_checked(usize::from(head[1]))?;
+        let (provider, rest) = rest.split_at_checked(usize::from(head[1]))?;
+        let (length, rest) = rest.split_first()?;
+        let (host, name) = rest.split_at_checked(usize::from(*length))?;
         if head[0] != VERSION || name.len() != usize::from(u16::from_le_bytes([head[2], head[3]])) {
             return None;
         }
         Some(Self {
             provider: String::from_utf8(provider.to_vec()).ok()?,
             name: name.to_vec(),
+            host: String::from_utf8_lossy(host).into_owned(),
             keys: [word(0)?, word(1)?],
             bases: [word(2)?, word(3)?],
         })
@@ -67,6 +78,7 @@ mod tests {
         let card = Card {
             provider: "tcp;ofi_rxm".into(),
             name: (0..28).collect(),
+            host: "node17".into(),
             keys: [1, u64::MAX],
             bases: [0, 0x7f00_0000_0000],
         };
@@ -79,6 +91,10 @@ mod tests {
         let mut other = bytes.clone();
         other[0] += 1;
         assert_eq!(Card::decode(&other), None);
+        let long = Card { host: "h".repeat(64), ..card.clone() };
+        assert_eq!(Card::decode(&long.encode().unwrap()).unwrap().host, "h".repeat(HOST));
+        let largest = Card { name: vec![0; NAME], provider: "p".repeat(64), ..long };
+        assert!(largest.encode().unwrap().len() <= 400);
         assert!(Card { name: vec![0; 300], ..card }.encode().is_err());
     }
 }

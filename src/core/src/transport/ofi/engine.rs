@@ -3,6 +3,7 @@
 
 use super::bell::Bell;
 use super::channel::Channel;
+use super::links::Hosts;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
 use super::peers::{Peer, Peers};
 use super::port::Port;
@@ -56,6 +57,7 @@ pub(super) struct Engine {
     pub card: Vec<u8>,
     pub wire: Arc<Wire>,
     pub directory: Arc<Directory>,
+    pub hosts: Arc<Hosts>,
 }
 
 // SAFETY: the pointers are to objects of libfabric's, which may be used by any thread, to records that belong to the engine,

@@ -3,8 +3,10 @@
 
 use super::channel::Channel;
 use super::engine::Engine;
+use super::links::Lost;
 use super::op::{Kind, Op};
 use super::peers::Peer;
+use super::shared::Shared;
 use super::wire::Count;
 use crate::base::{Cause, Fault};
 use libfabric_sys as fi;
@@ -14,6 +16,18 @@ use std::time::{Duration, Instant};
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(4));
 /// Transfers under way that no provider refuses another one for.
 const FEW: u32 = 16;
+
+impl Shared {
+    /// A host is lost: so is the job, wherever its threads are.
+    #[cold]
+    pub fn lost(&self, lost: &Lost) {
+        let Lost { pe, host, silent } = lost;
+        let text = format!("lost host {host}, where PE {pe} is: nothing has come from it for {} s", silent.as_secs());
+        let fault = Fault::from(Cause::Network(text));
+        (self.directory.lost)(fault.clone());
+        self.lock().fail(fault);
+    }
+}
 
 impl Engine {
     /// A fault about a PE.

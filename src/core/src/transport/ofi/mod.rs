@@ -10,7 +10,7 @@
 //! | `port`, `card`, `peers` | what is open, what others must know of it, what is known of them |
 //! | `engine`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
-//! | `failure` | what goes wrong, and how it is noticed |
+//! | `failure`, `links` | what goes wrong, and how it is noticed |
 //! | `message`, `serve` | active messages and how they are carried out |
 //! | `shared`, `progress`, `bell` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
@@ -22,6 +22,7 @@ mod choose;
 mod describe;
 mod engine;
 mod failure;
+mod links;
 mod message;
 mod nic;
 mod op;
@@ -115,6 +116,7 @@ impl Fabric {
             card: card.clone(),
             wire,
             directory: Arc::new(directory),
+            hosts: Arc::default(),
         };
         for _ in 0..RECEIVES {
             let op = engine.ops.take(Kind::Receive, 0, me);

@@ -262,7 +262,8 @@ impl Port {
             let text = format!("provider {} has memory keys of more than 64 bits", self.provider);
             return Err(Fault::from(Cause::Network(text)));
         }
-        Ok(Card { provider: self.provider.clone(), name, keys, bases: [base(heap), base(data)] })
+        let host = crate::os::process::host_name();
+        Ok(Card { provider: self.provider.clone(), name, host, keys, bases: [base(heap), base(data)] })
     }
 
     /// Puts a peer into the provider's address table.

@@ -10,6 +10,7 @@
 #![allow(unsafe_code)]
 
 use super::engine::Engine;
+use super::links::Links;
 use super::port::Wait;
 use super::shared::{Guard, Shared};
 use super::wire::Count;
@@ -93,7 +94,11 @@ fn serve(shared: &Shared) {
     let mut since = Instant::now();
     let mut nap = NAP.0;
     let mut sleeper = Sleeper::default();
+    let mut links = Links::new();
     while !shared.stop.load(Ordering::Acquire) {
+        if let Some(lost) = links.look(&shared.hosts) {
+            shared.lost(&lost);
+        }
         let now = shared.attended.load(Ordering::Relaxed);
         let looks = now.wrapping_sub(std::mem::replace(&mut attended, now));
         let elapsed = std::mem::replace(&mut since, Instant::now()).elapsed();

@@ -109,6 +109,7 @@ impl Engine {
             Ok(address) => address,
             Err(why) => return Err(self.fault(pe, "cannot reach", &why)),
         };
+        self.hosts.add(pe, &card.name, &card.host);
         if let Some(peer) = self.peers.get(pe) {
             peer.learn(address, &card);
             self.wire.add(Count::peers, 1);

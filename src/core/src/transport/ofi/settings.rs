@@ -53,6 +53,8 @@ pub struct Directory {
     pub card: Box<dyn Fn(u32) -> Result<Vec<u8>, Fault> + Send + Sync>,
     /// Name of its host, for messages.
     pub host: Box<dyn Fn(u32) -> String + Send + Sync>,
+    /// Is told by the progress thread that a host is lost, and may end the process.
+    pub lost: Box<dyn Fn(Fault) + Send + Sync>,
 }
 
 impl fmt::Debug for Directory {

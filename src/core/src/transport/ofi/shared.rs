@@ -2,6 +2,7 @@
 
 use super::bell::Bell;
 use super::engine::Engine;
+use super::links::Hosts;
 use super::op::{Kind, Op};
 use super::peers::Peer;
 use super::settings::Directory;
@@ -32,6 +33,7 @@ pub(super) struct Shared {
     pub directory: Arc<Directory>,
     /// Wakes the progress thread.
     pub bell: Arc<Bell>,
+    pub hosts: Arc<Hosts>,
     pub crowded: bool,
     pub npes: u32,
 }
@@ -55,6 +57,7 @@ impl Shared {
             wire: engine.wire.clone(),
             directory: engine.directory.clone(),
             bell: engine.bell.clone(),
+            hosts: engine.hosts.clone(),
             engine: Mutex::new(engine),
             wanting: AtomicU32::new(0),
             attended: AtomicU32::new(0),

@@ -1,0 +1,38 @@
+//! What `./x test` installs from Python packages: launchers and a libfabric that are newer than the distribution's.
+
+use std::path::PathBuf;
+
+use crate::tree;
+
+/// Where a package is: its `bin` and `lib` lie there. Error: why it is not there.
+fn package(name: &str) -> Result<PathBuf, String> {
+    let folder = tree::scratch("../wheels").join(name);
+    if folder.join("bin").exists() {
+        return Ok(folder.canonicalize().unwrap_or(folder));
+    }
+    let why = std::fs::read_to_string(tree::scratch("../wheels").join(format!("{name}.why"))).unwrap_or_default();
+    let why = why.lines().last().unwrap_or("./x test installs it");
+    Err(format!("the Python package {name} is not installed: {why}"))
+}
+
+/// Open MPI 5: `mpirun` with PMIx 5. Error: why there is none.
+pub fn open_mpi() -> Result<PathBuf, String> {
+    package("openmpi")
+}
+
+/// MPICH 5: `mpiexec`. Error: why there is none.
+pub fn mpich() -> Result<PathBuf, String> {
+    package("mpich")
+}
+
+/// A libfabric 2: the path of its library. Error: why there is none.
+pub fn libfabric() -> Result<PathBuf, String> {
+    let in_package = |(folder, name): (PathBuf, &str)| {
+        let file = folder.join("lib").join(name).join("libfabric.so.1");
+        if file.exists() { Ok(file) } else { Err(format!("{} is missing", file.display())) }
+    };
+    open_mpi()
+        .map(|folder| (folder, "openmpi"))
+        .or_else(|_| mpich().map(|folder| (folder, "mpich")))
+        .and_then(in_package)
+}
