@@ -1,16 +1,20 @@
 //! Start and end of the library, and of its profile.
 
 use std::ffi::c_int;
-use std::os::fd::{IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{IntoRawFd, RawFd};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Instant;
 
 use pellucid_core::base::{Cause, Fault, env};
+use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
-use pellucid_profile::{op, trace};
+use pellucid_profile::{op, segment, trace};
 
 use crate::info::answer;
+use crate::keep;
 use crate::tool;
 
 /// 9.1.1: initializes the library, or counts one more user of it.
@@ -65,6 +69,7 @@ pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
 #[allow(unsafe_code)] // the name is ours alone
 #[unsafe(no_mangle)]
 extern "C" fn pellucid_left() {
+    keep::at_exit();
     runtime::left();
 }
 
@@ -72,7 +77,8 @@ extern "C" fn pellucid_left() {
 /// anything to record into.
 fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
-    let start = runtime::init_thread(thread, make_profile)?;
+    begun();
+    let start = runtime::init_thread(thread, PROFILES)?;
     let counters = counters(&start)?;
     if start.first && profile(&start) {
         recorder::began(stamp);
@@ -89,10 +95,19 @@ fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     Ok(start)
 }
 
-/// A profile segment for the PEs of this host, made by the first of them. A job runs on without.
-fn make_profile(pes: std::ops::Range<u32>, npes: u32) -> Option<OwnedFd> {
-    recorder::shared_segment(pes, npes).ok()
+/// When the first initialization began.
+fn begun() -> Instant {
+    static BEGUN: OnceLock<Instant> = OnceLock::new();
+    *BEGUN.get_or_init(Instant::now)
 }
+
+/// A profile segment for the PEs of this host is made by the first of them. A job runs on without, as it does where its begin is
+/// not known on another host.
+const PROFILES: Profiles = Profiles {
+    make: |pes, npes| recorder::shared_segment(pes, npes, keep::is_brief(), begun().elapsed()).ok(),
+    origin: |fd| segment::origin(fd).unwrap_or_default(),
+    follow: |fd, origin| _ = segment::follow(fd, origin),
+};
 
 /// The counters that `SHMEM_COUNTERS` names.
 fn counters(start: &Start) -> Result<Vec<usize>, Fault> {
@@ -109,10 +124,13 @@ fn profile(start: &Start) -> bool {
             recorder::attach(fd, start.pe as u32, start.npes as u32, start.first_local_pe as u32, start.local_pes)
                 .map(|()| fd)
         }
-        None => recorder::attach_private(start.pe as u32, start.npes as u32).map(IntoRawFd::into_raw_fd),
+        None => {
+            recorder::attach_private(start.pe as u32, start.npes as u32, keep::is_brief()).map(IntoRawFd::into_raw_fd)
+        }
     };
     match attached {
         Ok(segment) => {
+            keep::begin(start, segment);
             tool::find();
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             recorder::set_level(start.profile_level);

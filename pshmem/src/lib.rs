@@ -27,6 +27,7 @@ pub mod control;
 pub mod gate;
 pub mod info;
 pub mod init;
+mod keep;
 pub mod locking;
 pub mod seen;
 pub mod shim;

@@ -167,7 +167,9 @@ impl Drop for Hosts {
         for name in self.names.iter().map(String::as_str).chain(["switch"]) {
             remove(&self.space(name));
         }
-        let _ = std::fs::remove_file(&self.agent);
+        for file in [self.agent.clone(), self.agent.with_extension("across.sh")] {
+            let _ = std::fs::remove_file(file);
+        }
     }
 }
 

@@ -78,7 +78,7 @@ impl Launcher {
         // From an address to the name of the host, as ssh would: options first, then one command for the shell.
         let cases: String =
             net.names().iter().zip(&addresses).map(|(name, address)| format!("{address}) host={name};; ")).collect();
-        let agent = tree::scratch("launchers").join(format!("across-{}.sh", std::process::id()));
+        let agent = net.agent().with_extension("across.sh");
         let text = format!(
             "#!/bin/sh\nwhile [ \"${{1#-}}\" != \"$1\" ]; do shift; done\ncase $1 in {cases}esac\nshift\n\
              exec {} \"$host\" sh -c \"$*\"\n",

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use harness::compile::Build;
 use harness::launchers::{self, Family, Launcher};
 use harness::program::{self, Program};
+use harness::report::Report;
 use harness::run::{Job, Outcome};
 use harness::slurm::Cluster;
 use harness::{system, tree};
@@ -61,11 +62,15 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     add("a static executable", a_static_executable);
     add("endings", endings);
     add("nothing is left", nothing_is_left);
+    add("a profile directory", a_profile_directory);
     add("a program that a PE starts is no PE", a_program_that_a_pe_starts_is_no_pe);
     add("oshrun below it", oshrun_below_it);
     if name != "mpiexec.hydra -pmi-port" {
         match launcher.on_two_hosts(2) {
-            Ok(_) => add("two hosts", two_hosts),
+            Ok(_) => {
+                add("two hosts", two_hosts);
+                add("profile and trace of two hosts", profile_and_trace_of_two_hosts);
+            }
             Err(reason) => println!("not tested: {name}: two hosts: {reason}"),
         }
     }
@@ -266,6 +271,65 @@ fn nothing_is_left(launcher: &Launcher) -> Verdict {
     let ours: Vec<String> =
         system::shared_names().difference(&before).filter(|name| name.contains("pellucid")).cloned().collect();
     if ours.is_empty() { Ok(()) } else { Err(format!("names are left in /dev/shm: {ours:?}")) }
+}
+
+/// A folder for one launcher.
+fn folder(launcher: &Launcher, name: &str) -> PathBuf {
+    tree::fresh(&format!("launchers-{name}-{:?}-{}", launcher.family, launcher.protocol)).join("prof")
+}
+
+/// Each PE of `record.c` puts 32 bytes once more than the one before it.
+fn check_profile(directory: &Path, pes: u32) -> Verdict {
+    let loaded = pellucid_profile::file::read(directory).map_err(|error| error.to_string())?;
+    if !loaded.problems.is_empty() {
+        return Err(format!("problems: {:?}", loaded.problems));
+    }
+    let (job, of) = (&loaded.profile.job, &loaded.profile.pes);
+    if (job.npes, job.exit_status, of.len()) != (pes, Some(0), pes as usize) {
+        return Err(format!("{pes} PEs that end well: {job:?}"));
+    }
+    let report = Report::read(directory, true);
+    for pe in of {
+        let calls = u64::from(pe.pe) + 1;
+        let found = report.routine_of(pe.pe as usize, "shmem_long_put");
+        // On one time line: all of them meet in the initialization and in the finalization.
+        let meet = of.iter().all(|other| other.init_ns <= pe.finalize_ns && pe.finalize_ns <= job.wall_ns);
+        if found != (calls, calls * 32) || !meet {
+            return Err(format!("PE {}: {found:?} puts and bytes, {pe:?} of {job:?}", pe.pe));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody but the PEs can write it.
+fn a_profile_directory(launcher: &Launcher) -> Verdict {
+    let record = Build::program("launchers/record.c").build();
+    let directory = folder(launcher, "profile");
+    let in_it = |job: Job| job.env("SHMEM_PROFILE_DIR", &directory.display().to_string());
+    ends_with(in_it(launcher.job(3)).arg(&record).run(), 0)?;
+    check_profile(&directory, 3)?;
+    // What a job has done that ends before its time is kept as well.
+    std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
+    let ending = Build::program("endings/ending.c").build();
+    let outcome = in_it(launcher.job(3)).arg(&ending).args(["global-exit", "1", "sleep"]).limit(30).run();
+    let loaded = pellucid_profile::file::read(&directory).map_err(|error| error.to_string())?;
+    let ended = (loaded.profile.job.exit_status, loaded.profile.pes.len(), loaded.problems.len());
+    ensure(ended == (Some(9), 3, 0), &outcome, &format!("the profile of a job that a PE ends: {ended:?}"))
+}
+
+fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {
+    let record = Build::program("launchers/record.c").build();
+    let directory = folder(launcher, "two");
+    let trace = directory.with_file_name("trace");
+    std::fs::create_dir_all(&trace).map_err(|error| error.to_string())?;
+    let job = launcher.on_two_hosts(2)?.job(4).arg(&record);
+    let job = job.env("SHMEM_PROFILE_DIR", &directory.display().to_string());
+    ends_with(job.env("SHMEM_TRACE", &trace.display().to_string()).run(), 0)?;
+    check_profile(&directory, 4)?;
+    let outcome = Job::new(tree::tool("oshprof")).arg("trace").arg(&trace).args(["--to", "csv"]).run();
+    let outcome = ends_with(outcome, 0)?;
+    let puts = outcome.stdout.lines().filter(|line| line.contains("shmem_long_put")).count();
+    ensure(puts == 10 && outcome.stderr.is_empty(), &outcome, "the trace has all puts of all PEs")
 }
 
 /// It inherits all variables. Only its own launcher, or none, makes it a job.

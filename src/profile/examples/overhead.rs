@@ -93,7 +93,7 @@ fn median_ns(call: Call) -> f64 {
 }
 
 fn main() {
-    let _segment = recorder::attach_private(0, 2).expect("a private segment needs memfd_create");
+    let _segment = recorder::attach_private(0, 2, true).expect("a private segment needs memfd_create");
     recorder::set_level(1);
     let scale = Scale::of_this_machine();
     let rows: [(&str, Call); 7] = [

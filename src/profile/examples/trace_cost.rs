@@ -81,7 +81,7 @@ fn main() {
         || std::env::temp_dir().join(format!("pellucid-trace-cost-{}", std::process::id())),
         std::path::PathBuf::from,
     );
-    let segment = recorder::attach_private(0, 16).expect("a private segment needs memfd_create");
+    let segment = recorder::attach_private(0, 16, true).expect("a private segment needs memfd_create");
     let config = Config { directory: directory.clone(), bytes: 1 << 30, on: false, full: true };
     trace::attach(segment.as_raw_fd(), 0, &config, Memory::default()).expect("a trace");
     recorder::set_level(1);

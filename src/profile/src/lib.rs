@@ -15,20 +15,20 @@
 //! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
 //! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
-//! | `file` | the profile directory (feature `report`) |
+//! | `file` | the profile directory (feature `write`, to read it: `report`) |
 //! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
-//! This crate knows nothing of the runtime. Without features it depends on libc only; the feature `counters`, which the
-//! library has, adds system calls.
+//! This crate knows nothing of the runtime. Without features it depends on libc only; the features that the library has add
+//! system calls (`counters`) and checksums (`write`).
 #![deny(unsafe_code)]
 
 pub mod arm;
 pub mod clock;
 pub mod counters;
 pub mod detail;
-#[cfg(feature = "report")]
+#[cfg(feature = "write")]
 pub mod file;
 pub mod histogram;
 #[cfg(feature = "report")]

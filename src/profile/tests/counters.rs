@@ -50,7 +50,7 @@ fn find<'a>(counters: &'a Counters, name: &str) -> (usize, &'a Counter) {
 
 #[test]
 fn page_faults_are_counted_where_they_happen_and_what_is_missing_says_why() {
-    let fd = recorder::attach_private(0, 1).unwrap();
+    let fd = recorder::attach_private(0, 1, true).unwrap();
     recorder::count(&counters::parse("page-faults,cycles,task-clock").unwrap());
     recorder::set_level(1);
     let (barrier, p) = (op::find("shmem_barrier_all").unwrap(), op::find("shmem_long_p").unwrap());

@@ -61,7 +61,7 @@ fn start(bytes: u64) {
 }
 
 fn start_with(bytes: u64, full: bool) {
-    let segment = recorder::attach_private(3, 8).expect("a segment");
+    let segment = recorder::attach_private(3, 8, true).expect("a segment");
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("a directory"));
     let memory = Memory { heap: (0x1000, 0x1000), data: (0, 0) };
     trace::attach(segment.as_raw_fd(), 3, &Config { directory, bytes, on: true, full }, memory).expect("a trace");

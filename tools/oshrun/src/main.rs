@@ -52,7 +52,10 @@ fn main() {
     let status = match options::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(&help::text()),
         Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
-        Ok(Request::Run(options)) => job::run(&options).unwrap_or_else(say),
+        Ok(Request::Run(mut options)) => {
+            options.take_over(std::env::var_os("SHMEM_PROFILE_DIR"));
+            job::run(&options).unwrap_or_else(say)
+        }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {
             eprintln!("oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help");

@@ -123,6 +123,20 @@ impl fmt::Display for UsageError {
     }
 }
 
+impl Options {
+    /// Takes over the directory for the profile that the environment names, as under other launchers; options come first.
+    pub fn take_over(&mut self, profile_dir: Option<OsString>) {
+        let Some(directory) = profile_dir.filter(|name| !name.is_empty()) else { return };
+        if self.profile_dir.is_some() || self.profile == Profile::Off {
+            return;
+        }
+        self.profile_dir = Some(directory.into());
+        if self.profile == Profile::Silent {
+            self.profile = Profile::Level(1);
+        }
+    }
+}
+
 /// Reads the arguments that follow the name of the launcher.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
     let mut args = args.into_iter().peekable();

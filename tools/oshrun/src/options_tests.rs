@@ -96,3 +96,18 @@ fn what_is_wrong_names_the_option_and_the_value() {
         assert_eq!(error(args), message, "{args:?}");
     }
 }
+
+#[test]
+fn the_environment_names_a_directory_where_no_option_does() {
+    let taken = |args: &[&str], value: &str| {
+        let Ok(Request::Run(mut options)) = parse(args.iter().map(OsString::from)) else { panic!("{args:?}") };
+        options.take_over(Some(value.into()));
+        (options.profile_dir.map(|path| path.display().to_string()), options.profile)
+    };
+    let d = |name: &str| Some(name.to_owned());
+    assert_eq!(taken(&["p"], "d"), (d("d"), Profile::Level(1)));
+    assert_eq!(taken(&["--profile=2", "p"], "d"), (d("d"), Profile::Level(2)));
+    assert_eq!(taken(&["--profile-dir=e", "p"], "d"), (d("e"), Profile::Level(1)));
+    assert_eq!(taken(&["--profile=off", "p"], "d"), (None, Profile::Off));
+    assert_eq!(taken(&["p"], ""), (None, Profile::Silent));
+}

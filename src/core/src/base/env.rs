@@ -130,6 +130,12 @@ pub const TABLE: &[Var] = &[
                (docs/launchers.md)",
     },
     Var {
+        name: "PROFILE_DIR",
+        sma: false,
+        default: "",
+        help: "directory for the profile of the job under launchers other than oshrun (docs/launchers.md), on all hosts alike",
+    },
+    Var {
         name: "PMIX_LIBRARY",
         sma: false,
         default: "",
@@ -216,6 +222,12 @@ pub struct Trace {
     pub on: bool,
     /// Whether each call has times of its own.
     pub full: bool,
+}
+
+/// The directory for the profile, where one is asked for: absolute, since programs move.
+pub fn profile_directory() -> Option<std::path::PathBuf> {
+    let directory = std::env::var_os("SHMEM_PROFILE_DIR").filter(|name| !name.is_empty())?;
+    std::path::absolute(directory).ok()
 }
 
 /// The trace, where one is asked for.

@@ -19,4 +19,4 @@ mod value;
 pub mod wireup;
 
 pub use launch::{Launch, find};
-pub use rendezvous::MakeProfile;
+pub use rendezvous::{MakeProfile, Profiles};

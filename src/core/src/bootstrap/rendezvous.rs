@@ -9,7 +9,7 @@ use crate::os::{machine, mmap, socket};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixListener;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -31,6 +31,17 @@ pub struct Shared {
 
 /// Makes the profile segment of a host: for these PEs, of so many in the job.
 pub type MakeProfile = fn(Range<u32>, u32) -> Option<OwnedFd>;
+
+/// What the runtime asks of the profile, which it knows nothing of.
+#[derive(Clone, Copy)]
+pub struct Profiles {
+    /// Makes a host's segment.
+    pub make: MakeProfile,
+    /// The begin of a segment's job.
+    pub origin: fn(RawFd) -> Vec<u8>,
+    /// Has a segment count from the begin of the segment with PE 0.
+    pub follow: fn(RawFd, &[u8]),
+}
 
 /// A process of a job under another's launcher.
 pub trait Member: Wireup {

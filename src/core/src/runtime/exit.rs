@@ -7,6 +7,7 @@ use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
 use crate::os::process as os;
 use crate::team::post::Kind;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::Duration;
 
@@ -124,12 +125,30 @@ pub fn global_exit(status: i32) -> ! {
     os::exit_now(status)
 }
 
+/// What this process does before it ends the job because of a fault, which no exit handler sees.
+static FAILURE: OnceLock<fn()> = OnceLock::new();
+
+/// Registers what is to be done before this process ends the job because of a fault.
+pub fn at_failure(what: fn()) {
+    let _ = FAILURE.set(what);
+}
+
+/// How this process ends, once its exit handlers run: the job's status where it is this process that ends the job, else `None`.
+pub fn status_at_exit() -> Option<i32> {
+    let word = WORD.load(Ordering::Acquire);
+    let ends = word == Word::Bad as u8 || word == Word::GlobalExit as u8;
+    ends.then(|| STATUS.load(Ordering::Relaxed))
+}
+
 /// Ends the job because a call cannot be carried out.
 #[cold]
 #[inline(never)]
 pub fn fail(routine: &str, fault: Fault) -> ! {
     os::flush_streams();
-    say(routine, &fault);
+    let text = say(routine, &fault);
+    if let Some(wireup) = WIREUP.get() {
+        wireup.abort(1, &text);
+    }
     os::exit_now(1)
 }
 
@@ -142,7 +161,11 @@ pub(super) fn lost(fault: Fault) {
     // A thread of the program may hold a stream's lock for as long as it reads: what it has written can be lost then.
     let _ = std::thread::Builder::new().spawn(os::flush_streams);
     std::thread::sleep(LAST_WORDS);
-    say("network", &fault);
+    let text = say("network", &fault);
+    if let Some(wireup) = WIREUP.get().cloned() {
+        let _ = std::thread::Builder::new().spawn(move || wireup.abort(1, &text));
+        std::thread::sleep(Duration::from_secs(1));
+    }
     // The launcher may be on the other side of the cut: the PEs here cannot rely on it.
     if let Some(process) = process() {
         let others = process.job.pes().filter(|pe| *pe != process.pe).map(|pe| process.job.pe(pe));
@@ -152,7 +175,7 @@ pub(super) fn lost(fault: Fault) {
 }
 
 /// The one place where a fault becomes a message.
-fn say(routine: &str, fault: &Fault) {
+fn say(routine: &str, fault: &Fault) -> String {
     let process = process();
     let who = match process {
         Some(process) => format!("PE {}", process.pe),
@@ -170,7 +193,8 @@ fn say(routine: &str, fault: &Fault) {
         process.job.pe(process.pe).set_state(PeState::Failed);
         process.job.request_exit(ExitRequest { pe: process.pe as i32, status: 1, kind: ExitKind::Failed });
     }
-    if let Some(wireup) = WIREUP.get() {
-        wireup.abort(1, text.trim_end());
+    if let Some(what) = FAILURE.get() {
+        what();
     }
+    text.trim_end().to_owned()
 }

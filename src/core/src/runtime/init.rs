@@ -4,7 +4,7 @@
 use super::thread::set_thread;
 use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, map, network, report, world};
 use crate::base::{Fault, env};
-use crate::bootstrap::{self, MakeProfile, job::PeState};
+use crate::bootstrap::{self, Profiles, job::PeState};
 use crate::collectives;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
@@ -24,6 +24,8 @@ pub struct Start {
     pub first: bool,
     /// The profile segment that the launcher holds; this process owns the descriptor.
     pub profile_fd: Option<RawFd>,
+    /// The launcher writes the profile at the end of the job: it is ours.
+    pub kept_by_launcher: bool,
     /// This PE.
     pub pe: i32,
     /// PEs of the job.
@@ -45,8 +47,8 @@ pub struct Start {
 }
 
 /// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
-/// `profile` makes the host's profile segment under a launcher that is not ours.
-pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault> {
+/// `profiles` makes the host's profile segment under a launcher that is not ours.
+pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
@@ -54,6 +56,7 @@ pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault>
     let mut result = Start {
         first: false,
         profile_fd: None,
+        kept_by_launcher: false,
         pe: map().me,
         npes: map().npes,
         first_local_pe: map().first_pe,
@@ -67,7 +70,7 @@ pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault>
     match super::process() {
         None => {
             result.first = true;
-            let process = start(&mut result, profile)?;
+            let process = start(&mut result, profiles)?;
             process.job.meet();
             process.job.pe(process.pe).set_state(PeState::Initialized);
             process::at_exit(exit::at_exit);
@@ -88,7 +91,7 @@ pub fn init_thread(requested: i32, profile: MakeProfile) -> Result<Start, Fault>
     Ok(result)
 }
 
-fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, Fault> {
+fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
     let heap_len = env::symmetric_size()?;
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;
@@ -96,7 +99,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     let sampling = env::sampling()?;
     let check = env::is_set("DEBUG");
     let algorithms = Choice::from_env()?;
-    let launch = bootstrap::find(profile, |wireup| _ = WIREUP.set(wireup))?;
+    let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
     if launch.launched {
         process::line_buffered_stdout();
     }
@@ -128,7 +131,8 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     if let Some(wireup) = wireup {
         let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
         let network;
-        (network, hosts) = network::join(wireup, &map, only_network, atomics)?;
+        let begin = network::Begin { profiles, segment: launch.profile.as_ref() };
+        (network, hosts) = network::join(wireup, &map, only_network, atomics, &begin)?;
         if pe == 0 && env::is_set("INFO") {
             eprint!("pellucid: {}", network.about(hosts.len()));
         }
@@ -158,6 +162,7 @@ fn start(result: &mut Start, profile: MakeProfile) -> Result<&'static Process, F
     // pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };
     let map = super::map();
+    result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
     result.pe = map.me;
     result.npes = map.npes;

@@ -8,7 +8,7 @@ mod network;
 mod report;
 mod thread;
 
-pub use exit::{fail, finalize, global_exit, left};
+pub use exit::{at_failure, fail, finalize, global_exit, left, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
 pub use network::network_counters;
 pub use thread::{Level, query_thread};

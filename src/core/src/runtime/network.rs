@@ -1,16 +1,17 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, exit, map};
+use super::{NETWORK, WIREUP, exit, map};
 use crate::base::{Cause, Fault, env};
-use crate::bootstrap::Launch;
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
 use crate::bootstrap::wireup::Wireup;
+use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::os::{process, wait};
 use crate::team::spread;
 use crate::transport::ofi::{Atomics, Directory, Fabric, Settings};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// The job beyond this host.
@@ -21,6 +22,37 @@ pub(super) struct Network {
     wireup: Arc<dyn Wireup>,
 }
 
+/// The time line of the job's profile and trace, under a launcher that gives none.
+pub(super) struct Begin<'a> {
+    pub profiles: Profiles,
+    pub segment: Option<&'a OwnedFd>,
+}
+
+impl Begin<'_> {
+    /// PE 0 tells when the job began, whether or not other hosts ask; called before a fence.
+    fn tell(&self, wireup: &dyn Wireup) -> Result<(), Fault> {
+        if wireup.pe() != 0 || WIREUP.get().is_none() {
+            return Ok(());
+        }
+        let told = self.segment.map(|fd| (self.profiles.origin)(fd.as_raw_fd()));
+        wireup.publish(BEGIN, &told.unwrap_or_default())
+    }
+
+    /// The first PE of each other host, which made the segment, takes that over; called after the fence, before PEs record.
+    fn take(&self, wireup: &dyn Wireup) -> Result<(), Fault> {
+        let is_first = wireup.pe() == wireup.local().start && wireup.pe() != 0;
+        if let Some(fd) = self.segment.filter(|_| is_first && self.is_wanted()) {
+            (self.profiles.follow)(fd.as_raw_fd(), &wireup.card(0, BEGIN)?);
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self) -> bool {
+        WIREUP.get().is_some() && (env::profile_directory().is_some() || std::env::var_os("SHMEM_TRACE").is_some())
+    }
+}
+
+const BEGIN: &str = "begin";
 const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
 
@@ -44,6 +76,7 @@ pub(super) fn join(
     mine: &Map,
     only: bool,
     atomics: Atomics,
+    begin: &Begin,
 ) -> Result<(Network, Vec<u32>), Fault> {
     let (pe, npes) = (wireup.pe(), wireup.npes());
     let identity = Identity {
@@ -81,7 +114,9 @@ pub(super) fn join(
     let fabric: &'static Fabric = Box::leak(Box::new(fabric));
     wireup.publish(IDENTITY, &identity.encode())?;
     wireup.publish(FABRIC, fabric.card())?;
+    begin.tell(&*wireup)?;
     wireup.fence()?;
+    begin.take(&*wireup)?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
     let next = (pe + 1) % npes;
     let theirs = Identity::decode(&wireup.card(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;

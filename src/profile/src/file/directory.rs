@@ -1,12 +1,10 @@
-//! The directory as a whole.
+//! Reading the directory as a whole.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::{FORMAT, JOB_FILE, ReadError, VERSION, encode};
+use super::{FORMAT, ReadError, VERSION};
 use crate::merge::Source;
 use crate::model::{Job, Pe, Profile};
 
@@ -17,41 +15,6 @@ pub struct Loaded {
     pub profile: Profile,
     /// What could not.
     pub problems: Vec<ReadError>,
-}
-
-/// Writes a profile into a directory, which is created. The files of an earlier profile there are replaced; other files
-/// are left alone.
-///
-/// # Errors
-/// The file that could not be written, and why.
-pub fn write(profile: &Profile, dir: &Path) -> Result<(), (PathBuf, io::Error)> {
-    let named = |path: &Path| {
-        let path = path.to_owned();
-        move |error| (path, error)
-    };
-    fs::create_dir_all(dir).map_err(named(dir))?;
-    let is_kept = |path: &Path| number_of(path).is_some_and(|pe| profile.pes.iter().any(|kept| kept.pe == pe));
-    for old in pe_files(dir).map_err(named(dir))?.into_iter().filter(|path| !is_kept(path)) {
-        fs::remove_file(&old).map_err(named(&old))?;
-    }
-    for pe in &profile.pes {
-        let path = dir.join(pe_file_name(pe.pe));
-        replace(&path, &encode::pe_file(pe)).map_err(named(&path))?;
-    }
-    let path = dir.join(JOB_FILE);
-    let mut text = serde_json::to_string_pretty(&job_json(profile)).map_err(|error| (path.clone(), error.into()))?;
-    text.push('\n');
-    replace(&path, text.as_bytes()).map_err(named(&path))
-}
-
-/// Writes a file so that whoever opens it finds the old contents or the new, and never a part.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let result = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
-    if result.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    result
 }
 
 /// Reads a profile directory, all of it. Damaged parts become [`Loaded::problems`]. For reports there is [`super::Directory`],
@@ -70,24 +33,6 @@ pub fn read(dir: &Path) -> Result<Loaded, ReadError> {
         ..Job::default()
     });
     Ok(Loaded { profile: Profile { job, pes }, problems: directory.into_problems() })
-}
-
-fn job_json(profile: &Profile) -> Value {
-    let job = &profile.job;
-    let files: Vec<Value> = profile.pes.iter().map(|pe| json!({ "pe": pe.pe, "file": pe_file_name(pe.pe) })).collect();
-    json!({
-        "format": FORMAT,
-        "version": VERSION,
-        "program": job.program,
-        "arguments": job.arguments,
-        "directory": job.directory,
-        "host": job.host,
-        "pes": job.npes,
-        "start_realtime_ns": job.start_realtime_ns,
-        "wall_ns": job.wall_ns,
-        "exit_status": job.exit_status,
-        "files": files,
-    })
 }
 
 pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>), ReadError> {
@@ -141,25 +86,4 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
 fn offset_of(bytes: &[u8], line: usize, column: usize) -> usize {
     let before: usize = bytes.split_inclusive(|&b| b == b'\n').take(line.saturating_sub(1)).map(<[u8]>::len).sum();
     (before + column.saturating_sub(1)).min(bytes.len())
-}
-
-fn pe_file_name(pe: u32) -> String {
-    format!("pe-{pe:05}.prof")
-}
-
-/// The PE that a file name stands for.
-pub(super) fn number_of(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("pe-")?.strip_suffix(".prof")?.parse().ok()
-}
-
-pub(super) fn pe_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if number_of(&path).is_some() {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }

@@ -29,19 +29,25 @@ mod counters;
 pub(crate) mod cursor;
 mod decode;
 mod detail;
+#[cfg(feature = "report")]
 mod directory;
 mod encode;
 mod error;
 mod part;
+#[cfg(feature = "report")]
 mod source;
+mod write;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "report"))]
 mod tests;
 
-pub use directory::{Loaded, read, write};
+#[cfg(feature = "report")]
+pub use directory::{Loaded, read};
 pub use error::ReadError;
 pub use part::{decode_pe, encode_pe};
+#[cfg(feature = "report")]
 pub use source::Directory;
+pub use write::{write, write_job, write_pes};
 
 /// First eight bytes of a PE file.
 const MAGIC: [u8; 8] = *b"PELLPEPF";

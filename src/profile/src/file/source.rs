@@ -7,7 +7,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::directory::{number_of, parse_job, pe_files};
+use super::directory::parse_job;
+use super::write::{number_of, pe_files};
 use super::{JOB_FILE, ReadError, decode};
 use crate::merge::{Head, Source};
 use crate::model::{Job, Pe};

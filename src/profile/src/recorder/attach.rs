@@ -5,13 +5,15 @@ use std::io;
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::claim;
 use crate::arm;
+use crate::clock::{Scale, realtime_ns};
 use crate::segment::layout::{
     HEADER_BYTES, PE_ATTACHED, PE_FINALIZED, PE_INITIALIZED, REGION_BYTES, Region, SLOTS, Slot,
 };
-use crate::segment::{Facts, JobInfo, Mapping, create, host_name};
+use crate::segment::{Facts, JobInfo, Mapping, Origin, create, host_name};
 
 /// A moment in the life of a PE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,15 +62,22 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     Ok(())
 }
 
-/// A segment for the PEs `pes` of a job of `npes`, made by one of them.
+/// A segment for the PEs `pes` of a job of `npes`, made by one of them, whose initialization began so long ago. `brief`: nobody will
+/// see more than the numbers by routine.
 ///
 /// # Errors
 /// As [`create`].
-pub fn shared_segment(pes: Range<u32>, npes: u32) -> io::Result<OwnedFd> {
+pub fn shared_segment(pes: Range<u32>, npes: u32, brief: bool, ago: Duration) -> io::Result<OwnedFd> {
     let mut words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let (program, arguments) = (words.next().unwrap_or_default(), words.collect());
     let local_pes = Some(pes.len() as u32);
-    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief: true, origin: None })
+    let (scale, ago) = (Scale::of_this_machine(), u64::try_from(ago.as_nanos()).unwrap_or(0));
+    let origin = Origin {
+        counter_ns: scale.ns(scale.now()).saturating_sub(ago),
+        realtime_ns: realtime_ns().saturating_sub(ago),
+        launcher_pid: std::process::id(),
+    };
+    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief, origin: Some(origin) })
 }
 
 /// Records into a segment of this process's own: for a PE that runs without a launcher. The descriptor of the segment
@@ -76,8 +85,8 @@ pub fn shared_segment(pes: Range<u32>, npes: u32) -> io::Result<OwnedFd> {
 ///
 /// # Errors
 /// As [`attach`].
-pub fn attach_private(pe: u32, npes: u32) -> io::Result<OwnedFd> {
-    let fd = shared_segment(pe..pe + 1, npes)?;
+pub fn attach_private(pe: u32, npes: u32, brief: bool) -> io::Result<OwnedFd> {
+    let fd = shared_segment(pe..pe + 1, npes, brief, Duration::ZERO)?;
     attach(fd.as_raw_fd(), pe, npes, pe, 1)?;
     Ok(fd)
 }

@@ -29,7 +29,7 @@ struct Fixture {
 impl Fixture {
     fn new() -> Fixture {
         let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        Fixture { fd: attach_private(1, 4).unwrap(), _turn: turn }
+        Fixture { fd: attach_private(1, 4, true).unwrap(), _turn: turn }
     }
 
     fn segment(&self) -> Segment {

@@ -3,6 +3,7 @@
 mod create;
 mod current;
 pub mod extra;
+mod follow;
 pub mod futex;
 pub mod layout;
 mod map;
@@ -11,6 +12,7 @@ mod serve;
 
 pub use create::{JobInfo, Origin, create, create_with};
 pub use current::{CurrentOp, Phase};
+pub use follow::{follow, origin};
 pub use map::Segment;
 pub use serve::Requests;
 

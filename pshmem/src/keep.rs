@@ -1,0 +1,90 @@
+//! The profile directory of a job whose launcher is none of ours: `SHMEM_PROFILE_DIR`.
+//!
+//! The first PE of each host writes the files of the host's PEs as it leaves, that of PE 0 the job's as well: one directory, where the
+//! hosts share it. A PE that ends the job before its time writes what its host has, since the others will be killed.
+#![allow(unsafe_code)]
+
+use std::os::fd::{BorrowedFd, RawFd};
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use pellucid_core::base::env;
+use pellucid_core::runtime::{self, Start};
+use pellucid_profile::segment::Segment;
+use pellucid_profile::segment::layout::PE_FINALIZED;
+use pellucid_profile::snapshot::{self, Outcome};
+use pellucid_profile::{file, recorder};
+
+/// What is to be written, and by whom.
+struct Keep {
+    directory: PathBuf,
+    segment: RawFd,
+    is_first: bool,
+    /// A forked child has no part in this.
+    process: u32,
+}
+
+static KEEP: OnceLock<Keep> = OnceLock::new();
+
+/// Whether nobody will see more than the numbers by routine.
+pub fn is_brief() -> bool {
+    env::profile_directory().is_none()
+}
+
+/// This PE records into a segment.
+pub fn begin(start: &Start, segment: RawFd) {
+    if start.kept_by_launcher {
+        return;
+    }
+    if let Some(directory) = env::profile_directory() {
+        let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
+        let _ = KEEP.set(Keep { directory, segment, is_first, process });
+        runtime::at_failure(|| write(true, 1));
+    }
+}
+
+/// The process ends, and has nothing more to record.
+pub fn at_exit() {
+    match runtime::status_at_exit() {
+        Some(status) => write(true, status),
+        None => write(false, 0),
+    }
+}
+
+/// `alone`: this PE ends the job.
+fn write(alone: bool, status: i32) {
+    static ONCE: AtomicBool = AtomicBool::new(false);
+    let Some(keep) = KEEP.get().filter(|keep| keep.process == std::process::id()) else { return };
+    if !(alone || keep.is_first) || recorder::level() < 0 || ONCE.swap(true, Relaxed) {
+        return;
+    }
+    // SAFETY: the segment's descriptor stays open for the life of the process.
+    let fd = unsafe { BorrowedFd::borrow_raw(keep.segment) };
+    let complain = |what: &dyn std::fmt::Display| eprintln!("pellucid: the profile is not kept: {what}");
+    let segment = match Segment::map(fd) {
+        Ok(segment) => segment,
+        Err(error) => return complain(&error),
+    };
+    if !alone {
+        await_finalized(&segment);
+    }
+    let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
+    let mut written = file::write_pes(&profile.pes, &keep.directory);
+    if alone || segment.pes().start == 0 {
+        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), &keep.directory));
+    }
+    if let Err((path, error)) = written {
+        complain(&format_args!("cannot write {}: {error}", path.display()));
+    }
+}
+
+/// All PEs have met for the last time, but some of this host may not have noted it yet.
+fn await_finalized(segment: &Segment) {
+    let until = Instant::now() + Duration::from_secs(2);
+    let is_final = |pe| segment.region(pe).is_none_or(|region| region.head.state.load(Relaxed) == PE_FINALIZED);
+    while !segment.pes().all(is_final) && Instant::now() < until {
+        std::thread::sleep(Duration::from_micros(200));
+    }
+}

@@ -1,0 +1,81 @@
+//! One time line for the segments of several hosts, where no launcher of ours gives it: that of the host with PE 0.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::layout::{HEADER_BYTES, Header};
+use super::map::Facts;
+use super::mapping::Mapping;
+use crate::clock::realtime_ns;
+
+/// Bytes of what [`origin`] gives.
+const BYTES: usize = 12;
+
+/// The begin of a segment's job, for [`follow`] on other hosts: nanoseconds since 1970, and a process.
+///
+/// # Errors
+/// As for reading a segment.
+pub fn origin(fd: RawFd) -> io::Result<Vec<u8>> {
+    let (_, mapping) = open(fd)?;
+    let header = header(&mapping);
+    let (realtime, pid) = (header.start_realtime.load(Relaxed), header.launcher_pid.load(Relaxed));
+    Ok([&realtime.to_le_bytes()[..], &pid.to_le_bytes()].concat())
+}
+
+/// Has a segment count from the begin of another host's, as far as the clocks of both hosts agree. Before anybody records.
+///
+/// # Errors
+/// `InvalidData` for what is not of [`origin`]; as for reading a segment.
+pub fn follow(fd: RawFd, origin: &[u8]) -> io::Result<()> {
+    let invalid = || io::Error::new(io::ErrorKind::InvalidData, "this is no begin of a job");
+    let (realtime, pid) = origin.split_first_chunk().filter(|_| origin.len() == BYTES).ok_or_else(invalid)?;
+    let realtime = u64::from_le_bytes(*realtime);
+    let pid = u32::from_le_bytes(pid.try_into().map_err(|_| invalid())?);
+    let (scale, mapping) = open(fd)?;
+    let header = header(&mapping);
+    let (now, ticks) = (realtime_ns(), scale.now());
+    let begin = ticks.saturating_sub(scale.ticks(now.saturating_sub(realtime)));
+    header.start_ticks.store(begin, Relaxed);
+    header.start_realtime.store(realtime, Relaxed);
+    header.launcher_pid.store(pid, Relaxed);
+    Ok(())
+}
+
+fn open(fd: RawFd) -> io::Result<(crate::clock::Scale, Mapping)> {
+    let facts = Facts::read(fd)?;
+    Ok((facts.scale, Mapping::new(fd, 0, HEADER_BYTES, true)?))
+}
+
+fn header(mapping: &Mapping) -> &Header {
+    // SAFETY: `Facts::read` has checked that there is a header; the mapping is page-aligned; all fields are atomics.
+    unsafe { &*mapping.as_ptr().cast::<Header>() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::segment::{JobInfo, Segment, create};
+    use std::os::fd::{AsFd, AsRawFd};
+
+    #[test]
+    fn a_segment_takes_over_the_begin_of_another() {
+        let info = |first_pe| JobInfo { first_pe, local_pes: Some(1), ..JobInfo::default() };
+        let (one, other) = (create(2, &info(0)).unwrap(), create(2, &info(1)).unwrap());
+        let told = origin(one.as_raw_fd()).unwrap();
+        follow(other.as_raw_fd(), &told).unwrap();
+        assert_eq!(origin(other.as_raw_fd()).unwrap(), told);
+        let (one, other) = (Segment::map(one.as_fd()).unwrap(), Segment::map(other.as_fd()).unwrap());
+        // Both were made in this process, one after the other; the clocks are read one after the other, too.
+        assert!(one.now_ns().abs_diff(other.now_ns()) < 1_000_000_000);
+    }
+
+    #[test]
+    fn nonsense_is_refused() {
+        let fd = create(1, &JobInfo::default()).unwrap();
+        for told in [&[][..], &[0; 11], &[0; 13]] {
+            assert!(follow(fd.as_raw_fd(), told).is_err());
+        }
+    }
+}
