@@ -53,6 +53,20 @@ pub fn library(name: &str) -> Option<()> {
     String::from_utf8_lossy(&known.stdout).lines().any(|line| line.trim().starts_with(name)).then_some(())
 }
 
+/// Whether a file is an executable that is linked statically: one that names no interpreter.
+pub fn is_static(file: &Path) -> bool {
+    const INTERPRETER: u32 = 3;
+    let mut head = [0; 4096];
+    let read = std::fs::File::open(file).and_then(|mut file| std::io::Read::read(&mut file, &mut head));
+    if read.unwrap_or(0) < 64 || !head.starts_with(b"\x7fELF") {
+        return false;
+    }
+    let half = |at: usize| usize::from(u16::from_le_bytes([head[at], head[at + 1]]));
+    let (size, count) = (half(54), half(56));
+    let kinds = (0..count).filter_map(|entry| head.get(64 + entry * size..)?.first_chunk().copied());
+    count > 0 && !kinds.map(u32::from_le_bytes).any(|kind| kind == INTERPRETER)
+}
+
 /// Whether the tests run as root.
 pub fn is_root() -> bool {
     // SAFETY: asks for a value.

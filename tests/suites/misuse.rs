@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use harness::compile::Build;
 use harness::declared;
-use harness::run::{Job, Outcome};
+use harness::run::{Job, Outcome, is_over_network};
 
 /// What a wrong call must be told: case of `misuse.c`, routine, and words of the message (`N` is the number of PEs).
 type Row = (&'static str, &'static str, &'static [&'static str]);
@@ -37,7 +37,7 @@ fn judge(outcome: Outcome, pes: usize, routine: &str, words: &[&str]) -> Result<
     if outcome.code() == 0 {
         return fault("the job succeeded");
     }
-    if outcome.code() < 0 || outcome.elapsed > Duration::from_secs(8) {
+    if outcome.code() < 0 || outcome.elapsed > Duration::from_secs(if is_over_network() { 30 } else { 8 }) {
         return fault("the job hung");
     }
     if outcome.code() >= 128 {

@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
+use harness::compile::Build;
 use harness::hosts::Hosts;
 use harness::program::{self, Program};
+use harness::run::Job;
 use harness::wire::Quality;
 use harness::{system, wheels};
 use libtest_mimic::{Arguments, Trial};
@@ -16,28 +18,26 @@ use libtest_mimic::{Arguments, Trial};
 const ON_ONE: [usize; 2] = [2, 3];
 const ON_TWO: usize = 4;
 
-/// Of each way that data take, one program: what providers and versions can differ in.
-const PARTS: [&str; 6] = [
-    "9.05-context/contexts",
-    "9.06-rma/big",
+/// What providers and versions can differ in.
+const PARTS: [&str; 4] = ["9.05-context/contexts", "9.06-rma/big", "9.10-collective/random", "9.11-p2p/arrays"];
+
+/// The same with many operations, for what is quick.
+const MANY: [&str; 5] = [
+    "9.04-team/cycles",
+    "9.06-rma/contiguous",
+    "9.07-amo/concurrent",
     "9.08-signal/put-signal",
-    "9.10-collective/random",
-    "9.11-p2p/arrays",
     "9.12-ordering/ordering",
 ];
 
-/// The same with many operations, for what is quick.
-const MANY: [&str; 3] = ["9.04-team/cycles", "9.06-rma/contiguous", "9.07-amo/concurrent"];
-
 /// What a bad wire carries in some seconds, as it does not make thousands of round trips.
-const PATIENT: [&str; 8] = [
+const PATIENT: [&str; 7] = [
     "9.02-thread/collectives",
     "9.05-context/contexts",
     "9.06-rma/big",
     "9.07-amo/generic",
     "9.08-signal/signal",
     "9.10-collective/large",
-    "9.13-lock/two-locks",
     "examples/example-16",
 ];
 
@@ -65,6 +65,7 @@ fn main() -> ExitCode {
             trials.push(Trial::test(name, move || on_two(&program, &hosts).map_err(Into::into)));
         }
     }
+    trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
     let bad = if arguments.list { None } else { bad_wire().map(Arc::new) };
     if let Some(bad) = bad {
         for program in program::conformance().into_iter().filter(|program| PATIENT.contains(&program.name.as_str())) {
@@ -86,6 +87,13 @@ fn main() -> ExitCode {
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// libfabric and what it brings along have other ideas.
+fn signals() -> Result<(), String> {
+    let binary = Build::program("network/signals.c").options(["-D_GNU_SOURCE"]).try_build()?;
+    let outcome = Job::oshrun(2).arg(binary).env("SHMEM_TRANSPORT", "ofi").run();
+    if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe()) }
 }
 
 /// Two hosts with 20 ms between them, one way, and 5 % loss.

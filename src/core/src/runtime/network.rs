@@ -107,7 +107,7 @@ pub(super) fn join(
     let directory = Directory {
         card: Box::new(move |pe| cards.card(pe, FABRIC)),
         host: Box::new(host),
-        lost: Box::new(|fault| exit::lost(fault)),
+        lost: Box::new(exit::lost),
     };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
     let fabric = unsafe { Fabric::open(&settings, regions, pe, npes, directory)? };

@@ -7,14 +7,28 @@ use pellucid_core::transport::ofi::{Settings, Sleep};
 use std::ptr;
 
 /// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the provider,
-/// which takes the orders away, and with each way to sleep.
+/// which takes the orders away, with each way to sleep, and with memory registered as for a network card.
 fn ways() -> Vec<Settings> {
     let nic = Settings { atomics: pellucid_core::transport::ofi::Atomics::Nic, ..settings() };
     let sleep = |sleep| Settings { sleep, ..settings() };
-    let others = [Settings { without_delivery: true, ..settings() }, sleep(Sleep::Naps), sleep(Sleep::Descriptor)];
+    let others = [
+        Settings { without_delivery: true, ..settings() },
+        sleep(Sleep::Naps),
+        sleep(Sleep::Descriptor),
+        Settings { as_cards_do: true, ..settings() },
+    ];
     // Another provider that is asked for may have no atomics.
     let nic = std::env::var_os("PELLUCID_TEST_PROVIDER").is_none().then_some(nic);
     [settings()].into_iter().chain(others).chain(nic).collect()
+}
+
+/// What is tested under that name is really in force.
+#[test]
+fn memory_is_registered_as_for_a_card_where_that_is_asked_for() {
+    let Some(pes) = job(1, &Settings { as_cards_do: true, ..settings() }) else { return };
+    let rows = &pes[0].fabric.describe().rows;
+    let modes = rows.iter().find(|row| row.0 == "memory registration").map(|row| row.1.as_str());
+    assert_eq!(modes, Some("basic"));
 }
 
 /// Every PE writes a region of its own on every other, with puts of all kinds that overlap and are kept apart by fences only,

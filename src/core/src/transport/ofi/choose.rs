@@ -15,6 +15,10 @@ const BEST: &[&str] = &["cxi", "efa", "psm3", "psm2", "opx", "verbs;ofi_rxm", "t
 const MR_MODE: u64 =
     fi::FI_MR_LOCAL | fi::FI_MR_VIRT_ADDR | fi::FI_MR_ALLOCATED | fi::FI_MR_PROV_KEY | fi::FI_MR_ENDPOINT;
 
+/// `FI_MR_BASIC`, which stands for virtual addresses, memory that is there, and keys of the provider's: providers in software do
+/// that where it is asked for.
+pub(super) const BASIC: u64 = 1;
+
 /// Orders that save waiting: messages after messages, messages after writes, writes after writes.
 const ORDER: u64 = fi::FI_ORDER_SAS | fi::FI_ORDER_SAW | fi::FI_ORDER_WAW;
 
@@ -56,7 +60,7 @@ impl<'a> Infos<'a> {
             }
             hint.mode = fi::FI_CONTEXT | fi::FI_CONTEXT2;
             (*hint.ep_attr).type_ = fi::FI_EP_RDM;
-            (*hint.domain_attr).mr_mode = MR_MODE as c_int;
+            (*hint.domain_attr).mr_mode = if settings.as_cards_do { BASIC } else { MR_MODE } as c_int;
             // All calls are made under one lock: a provider that is told so leaves its own out.
             (*hint.domain_attr).threading = fi::FI_THREAD_DOMAIN;
             (*hint.domain_attr).resource_mgmt = fi::FI_RM_ENABLED;

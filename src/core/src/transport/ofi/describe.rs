@@ -21,6 +21,7 @@ pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings
         if set.is_empty() { "none".to_owned() } else { set.join(", ") }
     };
     let mr = [
+        (choose::BASIC, "basic"),
         (fi::FI_MR_LOCAL, "local"),
         (fi::FI_MR_VIRT_ADDR, "virtual addresses"),
         (fi::FI_MR_ALLOCATED, "allocated"),

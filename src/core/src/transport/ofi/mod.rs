@@ -57,7 +57,7 @@ use wire::Count;
 /// How long a PE that is about to end waits for others to take its messages in.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Channels that can be open at a time.
-const CHANNELS: usize = 4096;
+const CHANNELS: usize = 1 << 16;
 
 /// A PE's connection to PEs of other hosts.
 pub struct Fabric {
