@@ -40,8 +40,8 @@ pub fn notes(profile: &Merged) -> Vec<String> {
                 ),
             );
         }
-        if pe.detail.region_errors > 0 {
-            let count = pe.detail.region_errors;
+        if pe.region_errors > 0 {
+            let count = pe.region_errors;
             add(
                 pe.pe,
                 format!("{count} begins and ends of regions or markers could not be kept: wrong order, or no room"),
