@@ -9,10 +9,13 @@ use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
 use pellucid_profile::{arm, op, recorder};
 
+/// Records a call that does what it is given.
+type Call = fn(&mut dyn FnMut());
+
 const PAUSE: Duration = Duration::from_millis(3);
 
 /// Makes its first call from `first`, which takes long, and another one from `second`, which does not.
-fn calls(call: fn(&mut dyn FnMut()), first: u64, second: u64) {
+fn calls(call: Call, first: u64, second: u64) {
     recorder::set_site(first);
     call(&mut || std::thread::sleep(PAUSE));
     recorder::set_site(second);
@@ -25,7 +28,7 @@ fn the_first_call_of_a_thread_is_filed_under_its_own_site() {
     // As where a profile is kept: short calls have sites as well.
     arm::set_brief(false);
     recorder::set_level(1);
-    let kinds: [(&str, fn(&mut dyn FnMut())); 4] = [
+    let kinds: [(&str, Call); 4] = [
         ("shmem_barrier_all", |f| recorder::timed(op::find("shmem_barrier_all").unwrap(), -1, 0, 0, f)),
         ("shmem_long_put", |f| recorder::sized(op::find("shmem_long_put").unwrap(), 2, 0, 64, f)),
         ("shmem_double_put", |f| recorder::sized(op::find("shmem_double_put").unwrap(), 2, 0, 1 << 20, f)),
