@@ -35,7 +35,11 @@ fn a_fabric_leaves_a_process_as_it_was() {
         loopback: true,
         ..Settings::default()
     };
-    let directory = Directory { card: Box::new(|_| Ok(Vec::new())), host: Box::new(|pe| format!("host{pe}")) };
+    let directory = Directory {
+        card: Box::new(|_| Ok(Vec::new())),
+        host: Box::new(|pe| format!("host{pe}")),
+        lost: Box::new(|_| ()),
+    };
     // SAFETY: the heap outlives the fabric, and nobody else looks at it.
     let opened = unsafe { Fabric::open(&settings, [(heap.as_ptr() as usize, 32768), (0, 0)], 0, 1, directory) };
     let fabric = match opened {
