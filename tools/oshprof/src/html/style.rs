@@ -43,6 +43,8 @@ svg text{fill:var(--fg);font:12px system-ui,sans-serif}svg .dim{fill:var(--dim)}
 .key i{display:inline-block;width:.75rem;height:.75rem;border-radius:3px;margin-right:.35rem;vertical-align:-1px}
 footer{color:var(--dim);font-size:.85rem;padding-bottom:2.5rem}
 @media print{:root{--bg:#fff;--fg:#000;--dim:#444;--card:#fff;--line:#bbb;--soft:#dde6f2}nav{display:none}
+th,td{padding:.15rem .3rem}table{font-size:.8rem}td:first-child{min-width:0}.n,td{white-space:normal}.cards{grid-template-columns:repeat(7,1fr)}.card{padding:.4rem .5rem}
+@page{size:A4 landscape;margin:12mm}
 section{border:0;padding:0;border-radius:0}section,.chart{break-inside:auto}.scroll{max-height:none;overflow:visible;border:0}
 h2,h3{break-after:avoid}tr,svg{break-inside:avoid}body{font-size:11px}
 .a,.b,.c,.d,td[style],.key i,rect{-webkit-print-color-adjust:exact;print-color-adjust:exact}}
