@@ -24,7 +24,7 @@ fn calls(call: Call, first: u64, second: u64) {
 
 #[test]
 fn the_first_call_of_a_thread_is_filed_under_its_own_site() {
-    let fd = recorder::attach_private(1, 4).unwrap();
+    let fd = recorder::attach_private(1, 4, false).unwrap();
     // As where a profile is kept: short calls have sites as well.
     arm::set_brief(false);
     recorder::set_level(1);

@@ -109,7 +109,7 @@ fn run_ns(profile: &Merged) -> f64 {
 /// Calls and time of the routines that `of` picks, over all PEs.
 fn sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
     let picked = profile.routines.iter().filter(|r| of(r));
-    picked.fold((0, 0.0), |(calls, ns), r| (calls + r.all_calls(), ns + r.spent_ns() as f64))
+    picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + r.spent_ns() as f64))
 }
 
 fn is_quiet(r: &Routine) -> bool {

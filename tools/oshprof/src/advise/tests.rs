@@ -125,3 +125,17 @@ fn none_fires_where_there_is_nothing_to_gain() {
         assert_eq!(names(&profile), [""; 0], "{what}");
     }
 }
+
+#[test]
+fn absurd_counts_of_a_damaged_profile_are_no_end() {
+    let absurd = |name: &str| {
+        let mut r = Routine::new(name, Class::Put);
+        (r.calls, r.bytes, r.timed_calls, r.total_ns) = ([u64::MAX; 4], [u64::MAX; 4], u64::MAX, u64::MAX);
+        r
+    };
+    let mut damaged = profile(&[], 0.25);
+    for pe in &mut damaged.pes {
+        pe.routines = vec![absurd("shmem_long_p"), absurd("shmem_int_p"), absurd("shmem_quiet")];
+    }
+    findings(&damaged);
+}

@@ -277,7 +277,8 @@ fn imbalance(profile: &Merged) -> String {
     let mut by_pe = std::collections::BTreeMap::<u32, u64>::new();
     for late in &profile.late {
         for (&pe, (_, lost)) in &late.by_pe {
-            *by_pe.entry(pe).or_default() += lost;
+            let sum = by_pe.entry(pe).or_default();
+            *sum = sum.saturating_add(*lost);
         }
     }
     let mut list: Vec<Bar> = by_pe
