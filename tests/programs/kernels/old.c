@@ -1,16 +1,12 @@
 /*
  * What programs for older libraries do: start_pes, work arrays on the stack, a broadcast onto itself, exit without
- * shmem_finalize, volatile flags, names of other libraries.
+ * shmem_finalize, volatile flags, the cache routines.
  */
 #include <mpp/shmem.h>
 #include <shmemx.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if !defined(OSHMEM_SPEC_VERSION) || OSHMEM_SPEC_VERSION < 10600
-#error "OSHMEM_SPEC_VERSION"
-#endif
 
 #define MUST(what)                                              \
     do {                                                        \
@@ -22,7 +18,7 @@
 
 static volatile long flag;
 
-static int spins_until(long *word, shmem_cmp_t how, long value) {
+static int spins_until(long *word, int how, long value) {
     int spins = 0;
     while (!shmem_long_test(word, how, value)) spins++;
     return spins;

@@ -78,8 +78,7 @@ fn declarations(
 }
 
 const HEAD: &str = r#"/*
- * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_, but for those that other
- * libraries have and programs ask for.
+ * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_.
  */
 #ifndef PELLUCID_SHMEM_H
 #define PELLUCID_SHMEM_H
@@ -111,12 +110,6 @@ extern "C++" {
 /* Handles (9.4, 9.5) */
 typedef struct pellucid_team *shmem_team_t;
 typedef struct pellucid_ctx *shmem_ctx_t;
-
-/* The type of SHMEM_CMP_EQ and so on, as other libraries have it */
-typedef int shmem_cmp_t;
-
-/* Version of the specification, as other libraries have it */
-#define OSHMEM_SPEC_VERSION (SHMEM_MAJOR_VERSION * 10000 + SHMEM_MINOR_VERSION * 100)
 
 /* Configurations (9.4.3, 9.9.1) */
 typedef struct {
