@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
-use super::{MAGIC, ReadError, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, MOST_PES, ReadError, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
 use crate::detail::Detail;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, Pe, Progress, Routine, SizeCount};
@@ -93,6 +93,9 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
 
 fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {
     let (pe, pid) = (c.u32("the PE number")?, c.u32("the process id")?);
+    if pe >= MOST_PES {
+        return Err(c.corrupt(format!("PE {pe}, where at most {MOST_PES} are")));
+    }
     let progress = match c.u8("the progress")? {
         0 => Progress::Attached,
         1 => Progress::Initialized,

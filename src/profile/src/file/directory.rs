@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{FORMAT, ReadError, VERSION};
+use super::{FORMAT, MOST_PES, ReadError, VERSION};
 use crate::merge::Source;
 use crate::model::{Job, Pe, Profile};
 
@@ -70,7 +70,7 @@ pub(super) fn parse_job(path: &Path, bytes: &[u8]) -> Result<(Job, Vec<String>),
         arguments: text("arguments")?,
         directory: text("directory")?,
         host: text("host")?,
-        npes: number("pes")?.try_into().map_err(|_| wrong("pes"))?,
+        npes: number("pes")?.try_into().ok().filter(|&pes| pes <= MOST_PES).ok_or_else(|| wrong("pes"))?,
         start_realtime_ns: number("start_realtime_ns")?,
         wall_ns: number("wall_ns")?,
         exit_status,

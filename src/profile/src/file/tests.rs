@@ -286,3 +286,25 @@ fn damage_behind_a_right_checksum_is_never_fatal() {
         begin = end + 4;
     }
 }
+
+#[test]
+fn a_number_of_pes_that_nobody_has_is_damage() {
+    let dir = write_sample("crowd");
+    let job = dir.file("job.json");
+    let text = fs::read_to_string(&job).unwrap();
+    let pes = format!("\"pes\": {}", sample().job.npes);
+    assert!(text.contains(&pes), "{text}");
+    fs::write(&job, text.replace(&pes, "\"pes\": 4000000000")).unwrap();
+    let loaded = read(&dir.0).unwrap();
+    assert!(loaded.problems.iter().any(|problem| problem.to_string().contains("\"pes\" is 4000000000")));
+    assert!(loaded.profile.job.npes <= 16, "{}", loaded.profile.job.npes);
+    // And of a PE's own number: the first of its section, behind tag and length.
+    let mut bytes = super::encode::pe_file(&sample().pes[0]);
+    bytes[20..24].copy_from_slice(&[0xff; 4]);
+    let end = 20 + u32::from_le_bytes(bytes[16..20].try_into().unwrap()) as usize;
+    let checksum = crc32fast::hash(&bytes[12..end]);
+    bytes[end..end + 4].copy_from_slice(&checksum.to_le_bytes());
+    let (pe, problem) = super::decode::pe_file(&PathBuf::from("pe-00007.prof"), &bytes, 7);
+    assert_eq!(pe.unwrap().pe, 7);
+    assert!(problem.unwrap().to_string().contains("PE 4294967295"));
+}

@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{FORMAT, JOB_FILE, VERSION, encode};
+use super::{FORMAT, JOB_FILE, MOST_PES, VERSION, encode};
 use crate::model::{Job, Pe, Profile};
 
 /// The file that could not be written, and why.
@@ -98,7 +98,13 @@ fn pe_file_name(pe: u32) -> String {
 
 /// The PE that a file name stands for.
 pub(super) fn number_of(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_prefix("pe-")?.strip_suffix(".prof")?.parse().ok()
+    path.file_name()?
+        .to_str()?
+        .strip_prefix("pe-")?
+        .strip_suffix(".prof")?
+        .parse()
+        .ok()
+        .filter(|&number| number < MOST_PES)
 }
 
 pub(super) fn pe_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
