@@ -43,7 +43,8 @@ impl Pmi2 {
         }
         let mut this = Self { socket, pe: rank, npes: 0, job: String::new(), placement: OnceLock::new() };
         let own = rank.to_string();
-        let answer = this.ask("fullinit", &[("pmijobid", ""), ("pmirank", &own), ("threaded", "TRUE")])?;
+        // The job's id is not sent: the launcher knows it, and MPICH 5 does not understand an empty one.
+        let answer = this.ask("fullinit", &[("pmirank", &own), ("threaded", "TRUE")])?;
         let numbers = answer.number("rank").zip(answer.number("size")).filter(|(pe, npes)| pe < npes);
         let incomplete = || this.socket.fault("the launcher did not say which PE this is");
         (this.pe, this.npes) = numbers.ok_or_else(incomplete)?;

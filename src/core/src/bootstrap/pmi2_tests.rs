@@ -53,7 +53,7 @@ fn message<T>(result: Result<T, Fault>) -> String {
 }
 
 const FULLINIT: (&str, &str) = (
-    "cmd=fullinit;pmijobid=;pmirank=2;threaded=TRUE;",
+    "cmd=fullinit;pmirank=2;threaded=TRUE;",
     "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=2;size=4;appnum=-1;debugged=FALSE;",
 );
 const JOB: (&str, &str) = ("cmd=job-getid;", "cmd=job-getid-response;rc=0;jobid=7.0;");
