@@ -138,7 +138,6 @@ int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
 /*
  * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread.
  */
-#define HAVE_SHMEMX_WTIME 1
 double shmemx_wtime(void);
 
 #ifdef __cplusplus

@@ -23,10 +23,12 @@ pub struct Pmi2 {
 impl Pmi2 {
     /// Introduces this process, number `rank` of its job, to its launcher.
     pub fn connect(door: &Door, rank: u32) -> Result<Self, Fault> {
-        Self::begin(Socket::open("PMI-2", door)?, rank)
+        let job = std::env::var("PMI_JOBID").unwrap_or_default();
+        Self::begin(Socket::open("PMI-2", door)?, rank, &job)
     }
 
-    fn begin(socket: Socket, rank: u32) -> Result<Self, Fault> {
+    /// `job`: the launcher's id of the job, where it has given one.
+    fn begin(socket: Socket, rank: u32, job: &str) -> Result<Self, Fault> {
         {
             let mut turn = socket.turn();
             // The version is agreed on in the words of PMI-1.
@@ -43,8 +45,10 @@ impl Pmi2 {
         }
         let mut this = Self { socket, pe: rank, npes: 0, job: String::new(), placement: OnceLock::new() };
         let own = rank.to_string();
-        // The job's id is not sent: the launcher knows it, and MPICH 5 does not understand an empty one.
-        let answer = this.ask("fullinit", &[("pmirank", &own), ("threaded", "TRUE")])?;
+        // Slurm wants its id back; MPICH 5 gives none, and does not understand an empty one.
+        let job = Some(("pmijobid", job)).filter(|(_, job)| !job.is_empty());
+        let arguments: Vec<_> = job.into_iter().chain([("pmirank", own.as_str()), ("threaded", "TRUE")]).collect();
+        let answer = this.ask("fullinit", &arguments)?;
         let numbers = answer.number("rank").zip(answer.number("size")).filter(|(pe, npes)| pe < npes);
         let incomplete = || this.socket.fault("the launcher did not say which PE this is");
         (this.pe, this.npes) = numbers.ok_or_else(incomplete)?;

@@ -53,7 +53,7 @@ fn message<T>(result: Result<T, Fault>) -> String {
 }
 
 const FULLINIT: (&str, &str) = (
-    "cmd=fullinit;pmirank=2;threaded=TRUE;",
+    "cmd=fullinit;pmijobid=7.0;pmirank=2;threaded=TRUE;",
     "cmd=fullinit-response;rc=0;pmi-version=2;pmi-subversion=0;rank=2;size=4;appnum=-1;debugged=FALSE;",
 );
 const JOB: (&str, &str) = ("cmd=job-getid;", "cmd=job-getid-response;rc=0;jobid=7.0;");
@@ -76,7 +76,7 @@ fn a_whole_life() {
     ];
     for aligned in [Aligned::Right, Aligned::Left] {
         let (socket, server) = launcher(aligned, SCRIPT);
-        let pmi = Pmi2::begin(socket, 2).unwrap();
+        let pmi = Pmi2::begin(socket, 2, "7.0").unwrap();
         assert_eq!((pmi.pe(), pmi.npes(), pmi.local(), pmi.hosts()), (2, 4, 2..4, Some(vec![0, 2])));
         assert_eq!(pmi.job(), "7.0");
         pmi.publish("fabric", &[7; 400]).unwrap();
@@ -103,7 +103,7 @@ fn refusals_and_nonsense_become_messages() {
         (&[FULLINIT, ("cmd=job-getid;", "")], "closed the connection"),
     ] {
         let (socket, server) = launcher(Aligned::Right, script);
-        assert!(message(Pmi2::begin(socket, 2)).contains(expected), "{expected}");
+        assert!(message(Pmi2::begin(socket, 2, "7.0")).contains(expected), "{expected}");
         server.join().unwrap();
     }
 }
@@ -112,7 +112,7 @@ fn refusals_and_nonsense_become_messages() {
 fn a_launcher_of_version_1_is_told_from_one_of_version_2() {
     let (here, there) = UnixStream::pair().unwrap();
     (&there).write_all(b"cmd=response_to_init pmi_version=1 pmi_subversion=1 rc=0\n").unwrap();
-    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0));
+    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0, "7.0"));
     assert!(text.contains("speaks version 1 of PMI, not 2 (SHMEM_BOOTSTRAP=pmi1"), "{text}");
 }
 
@@ -120,11 +120,11 @@ fn a_launcher_of_version_1_is_told_from_one_of_version_2() {
 fn a_length_that_is_none_is_said() {
     let (here, there) = UnixStream::pair().unwrap();
     (&there).write_all(b"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\nwhat's up?").unwrap();
-    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0));
+    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0, "7.0"));
     assert!(text.contains("the answer to fullinit has the length \"what's\""), "{text}");
     let (here, there) = UnixStream::pair().unwrap();
     (&there).write_all(b"cmd=response_to_init pmi_version=2 pmi_subversion=0 rc=0\n999999").unwrap();
     drop(there);
-    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0));
+    let text = message(Pmi2::begin(Socket::new("PMI-2".into(), OwnedFd::from(here)), 0, "7.0"));
     assert!(text.contains("broken") || text.contains("closed"), "{text}");
 }

@@ -28,7 +28,7 @@ use super::requests::signal;
 use super::rma::IN_MESSAGE;
 use super::shared::{Guard, Shared};
 use crate::base::Fault;
-use crate::transport::far::{Atomic, Channel, Place, SignalOp, When};
+use crate::transport::far::{Atomic, Place, SignalOp, When};
 use std::time::{Duration, Instant};
 
 impl Shared {
@@ -133,11 +133,14 @@ impl Shared {
     pub fn settle(&self, limit: Duration) {
         let since = Instant::now();
         let late = || since.elapsed() > limit;
-        let channel = Channel::DEFAULT.0;
         let Ok((mut engine, ())) = self.wait(self.lock(), |e| Ok((e.outgoing.is_empty() || late()).then_some(())))
         else {
             return;
         };
+        // A channel of its own, which stays: what a receiver that is gone does not answer must not be waited for by what the
+        // program still does, as in destructors of static objects.
+        engine.channels.push(None);
+        let channel = engine.channels.len() as u32 - 1;
         for pe in std::mem::take(&mut engine.mailed) {
             if let Some(peer) = engine.peers.get(pe) {
                 peer.flags &= !Peer::MAILED;
