@@ -25,12 +25,15 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// The thread that writes snapshots. Dropping it ends it.
 pub struct Snapshots {
     end: Arc<AtomicBool>,
+    requests: Arc<Requests>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Drop for Snapshots {
     fn drop(&mut self) {
         self.end.store(true, Ordering::Release);
+        // Wakes the thread, too.
+        self.requests.end();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
@@ -75,23 +78,22 @@ impl Profile {
 
     /// Writes a snapshot to the directory whenever a PE asks for one, in a thread of its own, until the result is dropped.
     pub fn serve(&self, directory: &Arc<Kept>) -> io::Result<Snapshots> {
-        let requests = Requests::serve(self.fd.as_fd())?;
+        let requests = Arc::new(Requests::serve(self.fd.as_fd())?);
         let segment = Segment::map(self.fd.as_fd())?;
         let (kept, end) = (Arc::clone(directory), Arc::new(AtomicBool::new(false)));
-        let is_over = Arc::clone(&end);
+        let (is_over, asked) = (Arc::clone(&end), Arc::clone(&requests));
         let thread = std::thread::Builder::new().name("snapshots".into()).spawn(move || {
             while !is_over.load(Ordering::Acquire) {
-                let Some(number) = requests.next(LOOK_AGAIN) else { continue };
+                let Some(number) = asked.next(LOOK_AGAIN) else { continue };
                 if let Ok(directory) = kept.directory()
                     && let Some((path, error)) = report::snapshot(&segment, &directory)
                 {
                     kept.complain(&path, &error);
                 }
-                requests.done(number);
+                asked.done(number);
             }
-            requests.end();
         })?;
-        Ok(Snapshots { end, thread: Some(thread) })
+        Ok(Snapshots { end, requests, thread: Some(thread) })
     }
 
     /// The descriptor that PEs inherit.
