@@ -142,11 +142,6 @@ impl Pe {
         let cost = &self.detail.cost;
         (counted as f64 * cost.counted_ns + timed as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
-
-    /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.
-    pub fn time_ns(&self, of: impl Fn(Class) -> bool) -> u64 {
-        self.routines.iter().filter(|r| of(r.class)).fold(0, |sum, r| sum.saturating_add(r.spent_ns()))
-    }
 }
 
 /// Calls and bytes of one size class at one distance.

@@ -48,7 +48,8 @@ impl Begin<'_> {
     }
 
     fn is_wanted(&self) -> bool {
-        WIREUP.get().is_some() && (env::profile_directory().is_some() || std::env::var_os("SHMEM_TRACE").is_some())
+        WIREUP.get().is_some()
+            && (env::profile_directory().is_some() || env::trace().is_ok_and(|trace| trace.is_some()))
     }
 }
 

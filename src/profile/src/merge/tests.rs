@@ -195,8 +195,11 @@ fn sums_are_those_of_adding_up_by_hand() {
     assert_eq!(merged.sites.iter().map(|row| row.sum.calls).sum::<u64>(), sites);
     assert_eq!(merged.regions.iter().map(|(_, sum)| sum.calls).sum::<u64>(), sites);
     for (row, pe) in merged.pes.iter().zip(&profile.pes) {
-        assert_eq!(row.time_ns(|_| true), pe.time_ns(|_| true));
-        assert_eq!(row.time_ns(Class::waits), pe.time_ns(Class::waits));
+        let spent = |of: fn(Class) -> bool| {
+            pe.routines.iter().filter(|r| of(r.class)).fold(0, |sum: u64, r| sum.saturating_add(r.spent_ns()))
+        };
+        assert_eq!(row.time_ns(|_| true), spent(|_| true));
+        assert_eq!(row.time_ns(Class::waits), spent(Class::waits));
     }
 }
 

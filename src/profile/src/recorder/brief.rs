@@ -6,14 +6,14 @@
 #![allow(unsafe_code)]
 
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 
 use super::hot::{bump, counted_bytes};
 use super::tls;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, SAMPLED_BYTES, TRANSFER_SHIFT, traits};
-use crate::segment::extra::{PEERS, Site, TRANSFERS, Traffic, key, site_index};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, SAMPLED_BYTES, traits};
+use crate::segment::extra::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, STATE_ENTERED, Slot, SlotHead, current_word};
-use crate::size::{DISTANCES, Distance, size_class};
+use crate::size::size_class;
 use crate::trace;
 
 /// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to record
@@ -24,13 +24,13 @@ use crate::trace;
 pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     const { assert!(traits(OP) & ONE_ELEMENT != 0) };
     let Some(slot) = tls::slot() else { return false };
-    let Some(distance) = on_host(slot, peer) else { return false };
+    let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let Some(rows) = Rows::find::<OP, KEPT>(slot, peer) else { return false };
     if !enter::<OP>(slot, peer) {
         return false;
     }
-    add_one(&slot.cell(OP).calls, distance);
-    rows.count::<OP, KEPT>(bytes);
+    bump(&slot.cell(OP).calls[distance], 1);
+    rows.count::<OP>(bytes);
     true
 }
 
@@ -38,7 +38,7 @@ pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool
 #[inline(always)]
 pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
-    let Some(distance) = on_host(slot, peer) else { return false };
+    let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let row = slot.cell(OP).row.load(Relaxed);
     if bytes > SAMPLED_BYTES || row <= ROW_OVERFLOW {
         return false;
@@ -50,73 +50,39 @@ pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     let size = &slot.row(row).sizes[size_class(bytes)][distance];
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
-    rows.count::<OP, KEPT>(bytes);
+    rows.count::<OP>(bytes);
     true
 }
 
-/// What a call is counted by in a kept profile, beyond operation, size and distance.
-struct Rows<'a> {
-    site: &'a Site,
-    peer: &'a Traffic,
-}
+/// What a call is counted by beyond operation, size and distance: call site and peer in a kept profile, else nothing.
+struct Rows<'a>(Option<(&'a Site, &'a Traffic)>);
 
 impl<'a> Rows<'a> {
     /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
     #[inline(always)]
     fn find<const OP: u16, const KEPT: bool>(slot: &'a Slot, peer: i32) -> Option<Rows<'a>> {
-        let (sites, peers) = (&slot.extra.sites, &slot.extra.peers);
-        let kind = usize::from(traits(OP) >> TRANSFER_SHIFT & 3) % TRANSFERS;
         if !KEPT {
-            return Some(Rows { site: &sites[0], peer: &peers[0].kinds[kind] });
+            return Some(Rows(None));
         }
         let key = key(tls::site(), OP, slot.head.region_key.load(Relaxed));
-        let site = &sites[site_index(key)];
-        let row = &peers[peer as usize & (PEERS - 1)];
+        let site = &slot.extra.sites[site_index(key)];
+        let row = &slot.extra.peers[peer as usize & (PEERS - 1)];
         let is_known = site.key.load(Relaxed) == key && row.tag.load(Relaxed) == peer as u64 + 1;
         let is_usual = traits(OP) & NONBLOCKING == 0 && !trace::takes_all();
-        (is_known && is_usual).then_some(Rows { site, peer: &row.kinds[kind] })
+        (is_known && is_usual).then_some(Rows(Some((site, &row.kinds[transfer(OP)]))))
     }
 
     #[inline(always)]
-    fn count<const OP: u16, const KEPT: bool>(&self, bytes: usize) {
-        if KEPT {
-            bump(&self.site.calls, 1);
+    fn count<const OP: u16>(&self, bytes: usize) {
+        if let Rows(Some((site, peer))) = self {
+            bump(&site.calls, 1);
             if counted_bytes(OP, bytes) != 0 {
-                bump(&self.site.bytes, bytes as u64);
+                bump(&site.bytes, bytes as u64);
             }
-            bump(&self.peer.calls, 1);
-            bump(&self.peer.bytes, bytes as u64);
+            bump(&peer.calls, 1);
+            bump(&peer.bytes, bytes as u64);
         }
     }
-}
-
-/// As [`bump`] by one, in one instruction whatever the compiler makes of that.
-#[inline(always)]
-fn add_one(calls: &[AtomicU64; DISTANCES], distance: usize) {
-    debug_assert!(distance < DISTANCES);
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a distance is an index of the array; a word that only this thread writes.
-    unsafe {
-        core::arch::asm!(
-            "inc qword ptr [{calls} + 8 * {distance}]",
-            calls = in(reg) calls,
-            distance = in(reg) distance,
-            options(nostack)
-        );
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    bump(&calls[distance], 1);
-}
-
-/// The distance of a PE of this host; none where it is not one.
-#[inline(always)]
-fn on_host(slot: &Slot, peer: i32) -> Option<usize> {
-    let head = &slot.head;
-    let index = peer.wrapping_sub(head.first_local.load(Relaxed)) as u32;
-    if index >= head.local_pes.load(Relaxed) {
-        return None;
-    }
-    Some(Distance::Own as usize + usize::from(peer != head.pe.load(Relaxed)))
 }
 
 /// Makes the call the thread's current one, and the next sample one call nearer. False: the sample is due.

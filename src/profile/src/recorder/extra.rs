@@ -8,10 +8,10 @@ use std::sync::atomic::{
 use super::hot::{self, bump};
 use super::tls;
 use crate::arm;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, TRANSFER_SHIFT, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, traits};
 use crate::segment::extra::{
-    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, TRANSFERS, key,
-    site_index,
+    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, key, site_index,
+    transfer,
 };
 use crate::segment::layout::Slot;
 
@@ -37,7 +37,7 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
         let first = peer as usize & (PEERS - 1);
         let tag = peer as u64 + 1;
         let row = if slot.extra.peers[first].tag.load(Relaxed) == tag { first } else { peer_row(slot, tag) };
-        let kind = &slot.extra.peers[row].kinds[usize::from(traits >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        let kind = &slot.extra.peers[row].kinds[transfer(op)];
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
     }
@@ -64,7 +64,7 @@ pub(super) fn note_shared(slot: &Slot, op: u16, peer: i32, bytes: usize) {
     }
     if traits(op) & TRANSFER != 0 && peer >= 0 {
         let row = &slot.extra.peers[peer_row(slot, peer as u64 + 1)];
-        let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        let kind = &row.kinds[transfer(op)];
         kind.calls.fetch_add(1, Relaxed);
         kind.bytes.fetch_add(bytes as u64, Relaxed);
     }
@@ -258,7 +258,7 @@ pub fn context(op: u16, handle: usize, bytes: usize) {
     let row =
         rows[..CONTEXTS - 1].iter().find(|row| is_mine(&row.handle, handle as u64)).unwrap_or(&rows[CONTEXTS - 1]);
     if traits(op) & TRANSFER != 0 {
-        let kind = &row.kinds[usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS];
+        let kind = &row.kinds[transfer(op)];
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
     } else {

@@ -5,7 +5,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use super::layout::Text;
-use crate::op::MAX_OPS;
+use crate::op::{MAX_OPS, TRANSFER_SHIFT, traits};
 
 /// Rows of the peer table: jobs of as many PEs have a row a peer, found at the first look.
 pub const PEERS: usize = 4096;
@@ -77,6 +77,12 @@ pub enum Transfer {
 
 /// Number of [`Transfer`]s.
 pub const TRANSFERS: usize = 3;
+
+/// What kind of transfer an operation is, as an index of [`Peer::kinds`].
+#[inline(always)]
+pub fn transfer(op: u16) -> usize {
+    usize::from(traits(op) >> TRANSFER_SHIFT & 3) % TRANSFERS
+}
 
 /// Calls and bytes.
 #[derive(Debug)]

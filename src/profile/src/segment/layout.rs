@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Rel
 use super::extra::{Extra, Names};
 use crate::histogram::BUCKETS;
 use crate::op::{self, MAX_OPS};
-use crate::size::{DISTANCES, SIZE_CLASSES};
+use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
@@ -381,11 +381,16 @@ impl SlotHead {
     #[inline(always)]
     pub fn distance(&self, peer: i32) -> usize {
         if peer < 0 {
-            return 0;
+            return Distance::None as usize;
         }
+        self.distance_on_host(peer).unwrap_or(Distance::Remote as usize)
+    }
+
+    /// As [`Self::distance`], for a PE of this host; none where it is not one.
+    #[inline(always)]
+    pub fn distance_on_host(&self, peer: i32) -> Option<usize> {
         let from_first = peer.wrapping_sub(self.first_local.load(Relaxed)) as u32;
-        let on_host = from_first < self.local_pes.load(Relaxed);
-        let own = peer == self.pe.load(Relaxed);
-        3 - usize::from(on_host) - usize::from(own)
+        let is_other = usize::from(peer != self.pe.load(Relaxed));
+        (from_first < self.local_pes.load(Relaxed)).then_some(Distance::Own as usize + is_other)
     }
 }
