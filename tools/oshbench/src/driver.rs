@@ -204,7 +204,7 @@ impl Driver {
                     command.arg("--quick");
                 }
                 if !whole_job {
-                    command.env("SHMEM_SYMMETRIC_SIZE", HEAP);
+                    library.set_heap(&mut command, HEAP);
                 }
                 let outcome = if whole_job {
                     self.time_job(group, library.name, &mut command, pes, nothing.as_deref())
@@ -410,7 +410,7 @@ impl Driver {
                 if self.quick {
                     command.arg("--quick");
                 }
-                command.env("SHMEM_SYMMETRIC_SIZE", HEAP);
+                library.set_heap(&mut command, HEAP);
                 let finished = job::run(&mut command, TIME_LIMIT)?;
                 self.note_complaints(library.name, &finished.complaints);
                 let alone = first.map_or_else(|| network.libfabric(), Ok)?;

@@ -97,6 +97,19 @@ impl Library {
         command
     }
 
+    /// The environment variables that set the symmetric heap. Open MPI 4.1 ignores the newer one.
+    fn heap_variables(&self) -> &'static [&'static str] {
+        match self.launcher {
+            Launcher::Pellucid => &["SHMEM_SYMMETRIC_SIZE"],
+            Launcher::OpenMpi => &["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"],
+        }
+    }
+
+    /// Gives each PE of a job this symmetric heap.
+    pub fn set_heap(&self, job: &mut Command, size: &str) {
+        job.envs(self.heap_variables().iter().map(|variable| (variable, size)));
+    }
+
     /// A job of `pes` PEs that runs `program`.
     pub fn job(&self, program: &Path, pes: u32, cores: u32) -> Command {
         let mut command = self.bare_job(pes, cores);
@@ -138,5 +151,32 @@ mod tests {
     fn a_library_that_is_not_built_is_named() {
         let why = Library::ours(Path::new("nowhere")).unwrap_err();
         assert!(why.contains("oshcc") && why.contains("./x build"), "{why}");
+    }
+    /// A heap of its own size shows whether the library listens: half of it fits, twice as much does not.
+    fn heap_holds(library: &Library, program: &Path, mib: u64) -> bool {
+        let mut job = library.job(program, 1, 0);
+        library.set_heap(&mut job, "64M");
+        job.arg(mib.to_string());
+        // A peer prints its own complaint where it does not fit, and ends as it likes.
+        job::run(&mut job, Duration::from_secs(60)).is_ok_and(|finished| finished.stdout.contains("fits"))
+    }
+
+    #[test]
+    fn the_heap_is_set_for_the_peer_too() {
+        let Ok(library) = Library::oshmem() else {
+            eprintln!("Open MPI's OSHMEM is not there: its heap is not tested");
+            return;
+        };
+        let folder = env::temp_dir().join(format!("oshbench-heap-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (source, program) = (folder.join("heap.c"), folder.join("heap"));
+        let text = "#include <shmem.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+            int main(int argc, char **argv) { shmem_init(); size_t mib = argc > 1 ? atoi(argv[1]) : 1;\n\
+            puts(shmem_malloc(mib << 20) ? \"fits\" : \"too large\"); shmem_finalize(); return 0; }\n";
+        std::fs::write(&source, text).unwrap();
+        job::run(library.compiler().arg(&source).arg("-o").arg(&program), Duration::from_secs(60)).unwrap();
+        assert!(heap_holds(&library, &program, 32), "half of the heap does not fit");
+        assert!(!heap_holds(&library, &program, 128), "twice the heap fits: the variable is ignored");
+        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

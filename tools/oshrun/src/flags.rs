@@ -52,9 +52,7 @@ pub enum Value {
     None,
     /// Needs one, in the next argument or after `=`.
     Required(&'static str),
-    /// Takes one after `=` only.
-    Attached(&'static str),
-    /// Takes one after `=`, or in the next argument where that reads as one.
+    /// Takes one after `=`, or in the next argument where that reads as one: as a level, or as a directory before the program.
     Optional(&'static str),
 }
 
@@ -66,7 +64,7 @@ pub struct Flag {
     pub names: &'static [&'static str],
     /// Its value.
     pub value: Value,
-    /// What it does; lines are kept as they are.
+    /// What it does; wrapped to the terminal, and at line ends.
     pub help: &'static str,
 }
 
@@ -82,7 +80,7 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Hosts,
         names: &["--hosts"],
         value: Value::Required("A:SLOTS,B,..."),
-        help: "run on these hosts, each with a block of consecutive PEs: as its SLOTS say, or\n\
+        help: "run on these hosts, each with a block of consecutive PEs: as its SLOTS say, or \
                an even share of -n where it has no number (docs/launchers.md)",
     },
     Flag {
@@ -108,7 +106,8 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Export,
         names: &["-x"],
         value: Value::Required("VAR[=VALUE]"),
-        help: "set VAR in the environment of the PEs (without a value: pass it on as it is);\nmay be given several times",
+        help: "set VAR in the environment of the PEs (without a value: pass it on as it is); \
+               may be given several times",
     },
     Flag {
         id: Id::Bind,
@@ -116,7 +115,7 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Required("core|none"),
         help: "core: each PE on a core of its own, cores in use by other jobs last\n\
                none: wherever the system puts it\n\
-               default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is\n\
+               default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is \
                not above 1, none otherwise",
     },
     Flag {
@@ -135,36 +134,39 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Heap,
         names: &["--heap"],
         value: Value::Required("SIZE"),
-        help: "symmetric heap of a PE: a number with an optional suffix k, m, g or t\n(sets SHMEM_SYMMETRIC_SIZE)",
+        help: "symmetric heap of a PE: a number with an optional suffix k, m, g or t \
+               (sets SHMEM_SYMMETRIC_SIZE)",
     },
     Flag {
         id: Id::Profile,
         names: &["--profile"],
-        value: Value::Optional("LEVEL|off"),
-        help: "print the profile when the job ends (stderr) and write it to a directory;\n\
-               LEVEL is 1 unless given; off: record nothing (sets SHMEM_PROFILE)\n\
-               or LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail\n\
+        value: Value::Optional("LEVEL|off|DIR"),
+        help: "print the profile when the job ends (stderr) and write it to a directory; LEVEL is 1 unless given \
+               (sets SHMEM_PROFILE)\n\
+               off: record nothing\n\
+               DIR: as --profile-dir\n\
+               LEVEL,NAME=VALUE...: sampling, long, counters, trace-start, trace-detail \
                (set SHMEM_PROFILE_SAMPLING and so on: docs/environment.md)",
     },
     Flag {
         id: Id::ProfileDir,
         names: &["--profile-dir"],
         value: Value::Required("DIR"),
-        help: "directory for the profile, as --profile writes it; never overwritten\n\
+        help: "directory for the profile, as --profile writes it; never overwritten \
                (default: pellucid-PROGRAM.prof in the current directory)",
     },
     Flag {
         id: Id::Counters,
         names: &["--counters"],
         value: Value::Required("NAME,..."),
-        help: "count page-faults, context-switches, cycles ... around library calls and regions\n\
+        help: "count page-faults, context-switches, cycles ... around library calls and regions \
                (docs/counters.md; sets SHMEM_COUNTERS, and --profile where not given)",
     },
     Flag {
         id: Id::Trace,
         names: &["--trace"],
-        value: Value::Attached("DIR"),
-        help: "write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten);\n\
+        value: Value::Optional("DIR"),
+        help: "write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten); \
                oshprof trace DIR converts it (sets SHMEM_TRACE)",
     },
     Flag {
@@ -177,7 +179,7 @@ pub const FLAGS: &[Flag] = &[
         id: Id::Tool,
         names: &["--tool"],
         value: Value::Required("FILE"),
-        help: "load a PSHMEM tool, a shared object, into every PE; several times: each one's pshmem_\n\
+        help: "load a PSHMEM tool, a shared object, into every PE; several times: each one's pshmem_ \
                calls go to the next one's shmem_ routines (sets SHMEM_TOOLS)",
     },
     Flag {

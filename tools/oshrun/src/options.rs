@@ -137,8 +137,20 @@ impl Options {
     }
 }
 
+/// The next argument, where it is the directory of `--profile DIR` or `--trace DIR` and not the program: it is nothing to run,
+/// and what comes behind it is the program or one more option.
+fn next_directory(args: &mut (impl Iterator<Item = OsString> + Clone)) -> Option<OsString> {
+    let runs = |name: &OsStr| crate::program::locate(name).is_ok();
+    let mut ahead = args.clone();
+    let first = ahead.next().filter(|first| !first.as_bytes().starts_with(b"-") && !first.is_empty())?;
+    let second = ahead.next()?;
+    let is_directory = !runs(&first) && (second.as_bytes().starts_with(b"-") || runs(&second));
+    if is_directory { args.next() } else { None }
+}
+
 /// Reads the arguments that follow the name of the launcher.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
+    let args: Vec<OsString> = args.into_iter().collect();
     let mut args = args.into_iter().peekable();
     let mut options = Options {
         pes: 1,
@@ -182,11 +194,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
                 Some(value) => value,
                 None => return Err(UsageError::MissingValue { option: name, value }),
             },
-            Value::Attached(_) => attached.unwrap_or_default(),
-            Value::Optional(_) => match attached.or_else(|| args.next_if(|next| values::looks_like_level(next))) {
-                Some(value) => value,
-                None => OsString::from("1"),
-            },
+            Value::Optional(_) => attached
+                .or_else(|| args.next_if(|next| flag.id == Id::Profile && values::looks_like_level(next)))
+                .or_else(|| next_directory(&mut args))
+                .unwrap_or_default(),
         };
         match flag.id {
             Id::Help => return Ok(Request::Help),
@@ -243,9 +254,10 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Timeout => options.timeout = Some(values::seconds(value)?),
         Id::Heap => options.heap = Some(values::size(value)?),
         Id::Profile => {
-            let (profile, settings) = values::profile(value)?;
+            let (profile, settings, directory) = values::profile(value)?;
             options.profile = profile;
             options.settings.extend(settings);
+            options.profile_dir = directory.or(options.profile_dir.take());
         }
         Id::Counters => options.settings.push(values::counters(value)?),
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),

@@ -44,6 +44,7 @@ fn a_profile_level_is_optional() {
         (&["--profile", "--", "2"], Profile::Level(1)),
         (&["--profile-dir", "d", "p"], Profile::Level(1)),
         (&["--profile=2", "--profile-dir=d", "p"], Profile::Level(2)),
+        (&["--profile=d", "p"], Profile::Level(1)),
     ] {
         assert_eq!(run(args).profile, profile, "{args:?}");
     }
@@ -67,6 +68,29 @@ fn values() {
 }
 
 #[test]
+fn profile_and_trace_take_a_directory_in_both_ways() {
+    let taken = |args: &[&str]| {
+        let options = run(args);
+        let text = |path: Option<PathBuf>| path.map(|path| path.display().to_string());
+        (text(options.profile_dir), text(options.trace), options.program.into_string().unwrap())
+    };
+    let some = |name: &str| Some(name.to_owned());
+    let sh = || "sh".to_owned();
+    assert_eq!(taken(&["--profile=d", "sh"]), (some("d"), None, sh()));
+    assert_eq!(taken(&["--profile", "d", "sh"]), (some("d"), None, sh()));
+    assert_eq!(taken(&["--profile", "./d/e", "--label", "sh"]), (some("./d/e"), None, sh()));
+    assert_eq!(taken(&["--trace=d", "sh"]), (None, some("d"), sh()));
+    assert_eq!(taken(&["--trace", "/tmp", "sh"]), (None, some("/tmp"), sh()));
+    assert_eq!(taken(&["--trace", "d", "--", "sh"]), (None, some("d"), sh()));
+    assert_eq!(taken(&["--trace", "--profile", "d", "sh"]), (some("d"), some(""), sh()));
+    // What can be run is the program, whatever follows; and so is what stands alone, to be named where it is not there.
+    assert_eq!(taken(&["--trace", "sh", "sh"]), (None, some(""), sh()));
+    assert_eq!(taken(&["--profile", "no-such-program"]), (None, None, "no-such-program".to_owned()));
+    assert_eq!(taken(&["--trace", "no-such-program", "argument"]), (None, some(""), "no-such-program".to_owned()));
+    assert_eq!(taken(&["--profile-dir", "a", "--profile=2", "sh"]), (some("a"), None, sh()));
+}
+
+#[test]
 fn what_is_wrong_names_the_option_and_the_value() {
     for (args, message) in [
         (&["-n", "0", "p"][..], "option -n: \"0\": a job needs at least 1 PE"),
@@ -86,7 +110,11 @@ fn what_is_wrong_names_the_option_and_the_value() {
         (&["--timeout", "0", "p"], "option --timeout: \"0\": expected a number of seconds above 0"),
         (&["--timeout", "nan", "p"], "option --timeout: \"nan\": expected a number of seconds above 0"),
         (&["--heap", "1q", "p"], "option --heap: \"1q\": unknown suffix: expected k, m, g or t"),
-        (&["--profile=high", "p"], "option --profile: \"high\": expected off or a level from 0 to 9"),
+        (&["--profile=10", "p"], "option --profile: \"10\": expected off or a level from 0 to 9"),
+        (
+            &["--profile=high,sampling=1", "p"],
+            "option --profile: \"high,sampling=1\": expected off or a level from 0 to 9",
+        ),
         (
             &["--profile", "off", "--profile-dir", "d", "p"],
             "options --profile off and --profile-dir exclude each other",

@@ -1,4 +1,5 @@
-//! Starting and ending the library, and the only global state: the [`World`].
+//! Starting and ending the library, and what a process has once: the [`World`], its network, its launcher, the levels of init.
+//! (Statics elsewhere are caches, registers of handles, and hooks that other layers install.)
 #![allow(unsafe_code)]
 
 mod exit;
