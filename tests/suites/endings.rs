@@ -108,14 +108,62 @@ fn a_pe_that_dies_takes_the_job_along_and_is_named() {
 }
 
 #[test]
-fn a_pe_that_leaves_with_0_is_reported_while_others_wait() {
-    let binary = Build::program("endings/ending.c").named("ending-lost").options(["-pthread"]).build();
-    let outcome =
-        Job::oshrun(3).args(["--timeout", "6"]).arg(&binary).args(["return-0", "1", "barrier"]).limit(20).run();
-    assert!(outcome.code() > 0, "{}", outcome.describe());
-    outcome.expect_text(&["PE 1 of 3", "shmem_finalize"]);
+fn a_pe_that_leaves_with_0_is_named_at_once_by_those_who_wait() {
+    let outcome = end("lost", 3, &["return-0", "1", "barrier"]).expect_code(1);
+    outcome.expect_text(&["shmem_barrier_all: PE 1 takes no part in it: it is in shmem_finalize, or ends"]);
     // Where all leave so, the job is over.
-    Job::oshrun(2).arg(&binary).args(["return-0", "0", "none"]).limit(20).run().expect_code(0);
+    end("lost", 2, &["return-0", "0", "none"]).expect_code(0);
+}
+
+/// What PE 1 leaves out the others do not complete with its `shmem_finalize`.
+#[test]
+fn a_finalize_is_no_part_of_another_collective() {
+    let binary = Build::program("endings/mixed.c").build();
+    let check = |job: Job, what: &str| {
+        let outcome = job.arg(&binary).arg(what).limit(15).run().expect_code(1);
+        let named = outcome.stderr.contains("PE 1") && outcome.stderr.contains("shmem_finalize");
+        assert!(named && !outcome.stdout.contains("went on"), "{what}: {}", outcome.describe());
+        // The launcher's own look at PEs that do not go on comes later.
+        assert!(outcome.elapsed < Duration::from_secs(5), "{what}: {}", outcome.describe());
+    };
+    for what in ["barrier", "sync", "sum", "team", "malloc", "return", "again", "nested"] {
+        check(Job::oshrun(3), what);
+        check(Job::oshrun(2).env("SHMEM_COLLECTIVES", "barrier:dissemination"), what);
+    }
+    check(Job::oshrun(16), "barrier");
+    check(Job::oshrun(3).arg("--check"), "barrier");
+    for what in ["barrier", "sum", "malloc", "return"] {
+        check(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), what);
+    }
+}
+
+/// Over the network nobody waits for an answer of those that have ended; in a long test, often.
+#[test]
+fn a_job_over_the_network_ends_at_once() {
+    if system::library("libfabric.so.1").is_none() {
+        println!("not tested: no libfabric");
+        return;
+    }
+    let binary = Build::program("endings/empty.c").build();
+    let runs = if harness::run::is_long() { 200 } else { 4 };
+    for pes in [2, 4, 8, 16] {
+        for _ in 0..if pes == 4 { runs.max(6) } else { runs / 4 } {
+            let outcome = Job::oshrun(pes).env("SHMEM_TRANSPORT", "ofi").arg(&binary).run().expect_code(0);
+            assert!(outcome.elapsed < Duration::from_secs(2), "{}", outcome.describe());
+        }
+    }
+}
+
+/// PE 0 has ended for long when PE 1 is through with its `shmem_finalize`.
+#[test]
+fn a_pe_that_is_slow_in_finalize_is_not_lost() {
+    let tool = tree::scratch("endings").join("slow-end.so");
+    let source = tree::package().join("programs/tools/slow-end.c");
+    let compiler = Job::new("cc").args(["-shared", "-fPIC", "-I"]).arg(tree::prefix().join("include"));
+    compiler.arg(source).arg("-o").arg(&tool).run().expect_code(0);
+    let binary = Build::program("endings/empty.c").build();
+    let outcome = Job::oshrun(2).arg("--tool").arg(&tool).arg(&binary).limit(20).run().expect_code(0);
+    assert!(outcome.stderr.is_empty() && outcome.elapsed > Duration::from_secs(5), "{}", outcome.describe());
 }
 
 #[test]

@@ -289,3 +289,26 @@ fn another_version_and_strangers_are_turned_away() {
     let outcome = running.wait().expect_code(1);
     outcome.expect_text(&["host b (x) has oshrun 0.0.1, and this is oshrun ", "all hosts need the same version"]);
 }
+
+/// No PE waits for answers of those that have ended before it; in a long test, often.
+#[test]
+fn a_job_on_four_hosts_ends_at_once() {
+    let Some(net) = Hosts::new(4) else { return };
+    let binary = Build::program("endings/empty.c").named("empty-hosts").build();
+    for _ in 0..if harness::run::is_long() { 200 } else { 5 } {
+        let outcome = net.oshrun(1).arg(&binary).limit(20).run().expect_code(0);
+        assert!(outcome.elapsed < Duration::from_secs(2), "{}", outcome.describe());
+    }
+}
+
+/// Whether it is the PE of the host, its neighbour there or one of another host that waits.
+#[test]
+fn a_finalize_is_no_part_of_another_collective_of_other_hosts() {
+    let Some(net) = Hosts::new(2) else { return };
+    let binary = Build::program("endings/mixed.c").named("mixed-hosts").build();
+    for (pes, what) in [(1, "barrier"), (2, "barrier"), (2, "sum"), (2, "return"), (2, "malloc")] {
+        let outcome = ends(net.oshrun(pes).arg(&binary).arg(what).limit(20).start(), &binary, || ()).expect_code(1);
+        let named = outcome.stderr.contains("PE 1") && outcome.stderr.contains("shmem_finalize");
+        assert!(named && !outcome.stdout.contains("went on"), "{what}: {}", outcome.describe());
+    }
+}

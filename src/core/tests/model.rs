@@ -7,6 +7,7 @@
 
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::{AtomicU64, Ordering};
+use pellucid_core::base::Fault;
 use pellucid_core::base::word::Word;
 use pellucid_core::bootstrap::round::Round;
 use pellucid_core::context::lock::Ticket;
@@ -135,16 +136,19 @@ impl Members for &Seat {
     fn done(&self, pe: i32) -> &Shared {
         &self.world.done[pe as usize]
     }
-    fn until<R>(&self, mut ready: impl FnMut() -> Option<R>) -> R {
-        wait(&mut ready)
+    fn until<R>(&self, mut ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
+        Ok(wait(&mut ready))
     }
-    fn sync(&self) {
+    fn sync(&self) -> Result<(), Fault> {
         if self.world.setup.counting { count(self) } else { meet(self) }
     }
 }
 
 /// Looks that a waiter takes at a word. An interleaving in which it would take more is not followed.
 const LOOKS: usize = 3;
+
+/// Nobody ends here while others wait for it.
+const COMES: &str = "every member comes";
 
 /// What a waiter throws when it has waited long enough.
 struct Pruned;
@@ -200,9 +204,9 @@ fn fails(setup: Setup, part: fn(&Seat)) -> bool {
 /// After a meeting everyone reads what everyone wrote before it; after the next, everyone may write again.
 fn meetings(seat: &Seat) {
     seat.write(1);
-    (&seat).sync();
+    (&seat).sync().expect(COMES);
     (0..seat.size()).for_each(|pe| assert_eq!(seat.world.read(pe), 1));
-    (&seat).sync();
+    (&seat).sync().expect(COMES);
     seat.write(2);
 }
 
@@ -240,10 +244,10 @@ fn processes_meet() {
 /// Everyone shows a value to everyone, more often than the ring has posts.
 fn exchanges(seat: &Seat) {
     for round in 1..=4 {
-        let turn = Exchange::start(seat, 7);
+        let turn = Exchange::start(seat, 7).expect(COMES);
         turn.show(&[10 * round + seat.me as u64]);
         for pe in 0..seat.size() {
-            let post = turn.look(pe).expect("the same signature");
+            let post = turn.look(pe).expect(COMES).expect("the same signature");
             assert_eq!(Exchange::<&Seat>::words(post).0[0], 10 * round + pe as u64);
         }
         turn.all_heard();
@@ -254,11 +258,11 @@ fn exchanges(seat: &Seat) {
 /// Member 0 shows a value and goes on, so that the others may be left behind by as much as the ring allows.
 fn broadcasts(seat: &Seat) {
     for round in 1..=4 {
-        let turn = Exchange::start(seat, 7);
+        let turn = Exchange::start(seat, 7).expect(COMES);
         if seat.me == 0 {
             turn.show(&[round]);
         } else {
-            assert_eq!(Exchange::<&Seat>::words(turn.look(0).expect("the same signature")).0[0], round);
+            assert_eq!(Exchange::<&Seat>::words(turn.look(0).expect(COMES).expect("the same signature")).0[0], round);
         }
         turn.done();
     }
@@ -267,14 +271,14 @@ fn broadcasts(seat: &Seat) {
 /// Others read an object of member 0's, which it writes again after having waited for them.
 fn large_broadcasts(seat: &Seat) {
     for round in 1..=2 {
-        let turn = Exchange::start(seat, 7);
+        let turn = Exchange::start(seat, 7).expect(COMES);
         if seat.me == 0 {
             seat.write(round);
             turn.show(&[]);
             turn.done();
-            turn.wait_for_others();
+            turn.wait_for_others().expect(COMES);
         } else {
-            turn.look(0).expect("the same signature");
+            turn.look(0).expect(COMES).expect("the same signature");
             assert_eq!(seat.world.read(0), round);
             turn.done();
         }
@@ -284,16 +288,16 @@ fn large_broadcasts(seat: &Seat) {
 /// Everyone reads everyone's object; all leave together and write again.
 fn large_exchanges(seat: &Seat) {
     for round in 1..=2 {
-        let turn = Exchange::start(seat, 7);
+        let turn = Exchange::start(seat, 7).expect(COMES);
         seat.write(round);
         turn.show(&[]);
         for pe in seat.others() {
-            turn.look(pe).expect("the same signature");
+            turn.look(pe).expect(COMES).expect("the same signature");
             assert_eq!(seat.world.read(pe), round);
         }
         turn.all_heard();
         turn.done();
-        turn.leave_together();
+        turn.leave_together().expect(COMES);
     }
 }
 

@@ -49,9 +49,11 @@ int main(int count, char **arguments) {
         for (;;) pause();
     }
     CASE("exit-handler") {
-        if (me == 1) atexit(leave);
-        else shmem_barrier_all();
-        shmem_finalize();
+        if (me == 1) {
+            atexit(leave);
+            return 0;
+        }
+        shmem_barrier_all();
     }
     CASE("signal-handler") {
         if (me == 1) alarm_soon();

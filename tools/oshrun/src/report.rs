@@ -46,6 +46,7 @@ impl Place {
             (PeState::NotStarted, _) if !self.joined => "before shmem_init".into(),
             (PeState::Finalized, _) => "after shmem_finalize".into(),
             (PeState::NotStarted, None) => "in shmem_init".into(),
+            (PeState::Finalizing, None) => "in shmem_finalize".into(),
             (_, None) => "after shmem_init".into(),
             (_, Some(current)) => phrase(current),
         }

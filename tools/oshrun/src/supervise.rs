@@ -90,6 +90,8 @@ pub struct Lost {
     pub who: String,
     /// Where it was.
     pub place: String,
+    /// Whether it had finalized: then all have come to `shmem_finalize`, and nobody waits there.
+    pub finalized: bool,
     /// Since when the others may be waiting for it.
     pub since: Instant,
 }

@@ -33,6 +33,8 @@ pub enum Cause {
     Overlap { dest: usize, dest_bytes: usize, source: usize, source_bytes: usize, in_place: bool },
     /// PEs met in different collective calls.
     Mismatch { mine: String, theirs: String, pe: i32 },
+    /// A PE takes no part in a collective call any more.
+    Finalizing { pe: i32 },
     /// An address that is not aligned for an atomic access.
     Misaligned { arg: &'static str, addr: usize, align: usize },
     /// An environment variable whose value cannot be used.
@@ -87,6 +89,10 @@ impl fmt::Display for Cause {
                     "this PE is in {mine} while PE {pe} is in {theirs}: all PEs must make the same calls in the same order"
                 )
             }
+            Self::Finalizing { pe } => write!(
+                f,
+                "PE {pe} takes no part in it: it is in shmem_finalize, or ends; all PEs must make the same calls in the same order"
+            ),
             Self::Misaligned { arg, addr, align } => {
                 write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
             }

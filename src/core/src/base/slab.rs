@@ -84,6 +84,15 @@ impl<T: 'static, const N: usize> Slab<T, N> {
         true
     }
 
+    /// Does something with every live object.
+    pub fn for_each(&self, mut with: impl FnMut(&T)) {
+        let used = self.free().fresh;
+        for place in self.places[..used].iter().filter(|place| place.live.load(Ordering::Acquire)) {
+            // SAFETY: live places are initialized.
+            with(unsafe { (*place.value.get()).assume_init_ref() });
+        }
+    }
+
     /// Ends all objects.
     pub fn clear(&self) {
         let used = self.free().fresh;

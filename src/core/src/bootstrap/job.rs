@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 /// Bytes of one PE's slot.
 const SLOT: usize = 512;
 
@@ -60,6 +60,8 @@ pub enum PeState {
     NotStarted,
     /// Between `shmem_init` and the last `shmem_finalize`.
     Initialized,
+    /// In the last `shmem_finalize`: it waits for others that have not called it, or has met them all.
+    Finalizing,
     /// After the last `shmem_finalize`.
     Finalized,
     /// It ended the job because of a fault and said so.
@@ -284,7 +286,8 @@ impl Pe<'_> {
         match self.0.state.load(Ordering::Acquire) {
             0 => PeState::NotStarted,
             1 => PeState::Initialized,
-            2 => PeState::Finalized,
+            2 => PeState::Finalizing,
+            3 => PeState::Finalized,
             _ => PeState::Failed,
         }
     }

@@ -27,7 +27,7 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     if let Some(spread) = &team.spread {
         return spread::alltoall(w, team, spread, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes));
+    let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes))?;
     let inline = total <= INLINE;
     // SAFETY: source was checked for `total` bytes.
     unsafe { turn.show_bytes(source, if inline { total } else { 0 }) };
@@ -47,7 +47,7 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together();
+        turn.leave_together()?;
     }
     Ok(0)
 }
@@ -82,7 +82,7 @@ pub fn alltoalls(
         let shape = Strided { dst, sst, nelems, elem };
         return spread::alltoalls(w, team, spread, dest, source, shape).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)));
+    let turn = Turn::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)))?;
     turn.show(&[]);
     for pe in from_me(team.me, team.size) {
         turn.see(pe)?;
@@ -92,7 +92,7 @@ pub fn alltoalls(
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together();
+    turn.leave_together()?;
     Ok(0)
 }
 

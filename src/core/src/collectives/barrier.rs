@@ -12,6 +12,14 @@ pub fn barrier_all(w: &World) -> Result<(), Fault> {
     barrier_in(w, Kind::Barrier)
 }
 
+/// The meeting of `shmem_finalize`: completes all stores of this PE and waits for all PEs to come to it, too.
+pub fn finalize(w: &World) -> Result<(), Fault> {
+    w.map.ready()?;
+    agree(w, &w.world, Kind::Finalize, &[])?;
+    order::quiet_all(&w.map)?;
+    crate::team::leaving::finalize(w)
+}
+
 /// As [`barrier_all`], on behalf of a routine that is more than a barrier.
 #[inline]
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {

@@ -75,7 +75,7 @@ pub(super) fn here(
     root: i32,
     root_too: bool,
 ) -> Result<(), Fault> {
-    let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes));
+    let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes))?;
     if w.algorithms.broadcast(bytes, team.size, w.map.crowded) == Broadcast::Tree {
         // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.
         return unsafe { tree(&turn, dest, source, bytes, root, root_too) };
@@ -91,7 +91,7 @@ pub(super) fn here(
         turn.done();
         if bytes > INLINE {
             // The others read from `source`, which the caller may change after this.
-            turn.wait_for_others();
+            turn.wait_for_others()?;
         }
     } else {
         let post = turn.see(root)?;

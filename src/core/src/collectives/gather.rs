@@ -26,7 +26,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     if let Some(spread) = &team.spread {
         return spread::fcollect(w, team, spread, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes));
+    let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes))?;
     if w.algorithms.fcollect(bytes, team.size, w.map.crowded) == Fcollect::Leader {
         return leader(w, &turn, dest, source, bytes);
     }
@@ -48,7 +48,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     turn.all_heard();
     turn.done();
     if !inline {
-        turn.leave_together();
+        turn.leave_together()?;
     }
     Ok(0)
 }
@@ -69,7 +69,7 @@ fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: u
         unsafe { copy(dest, there, total) };
     }
     turn.done();
-    turn.leave_together();
+    turn.leave_together()?;
     Ok(0)
 }
 
@@ -89,7 +89,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     if let Some(spread) = &team.spread {
         return spread::collect(w, team, spread, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Collect, 0));
+    let turn = Turn::begin(w, team, signature(Kind::Collect, 0))?;
     let mut words = [bytes as u64, 0, 0, 0, 0, 0];
     if bytes <= SMALL && bytes > 0 {
         // SAFETY: source was checked; the words have SMALL bytes behind the first.
@@ -119,7 +119,7 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     turn.all_heard();
     turn.done();
     if bytes > SMALL {
-        turn.wait_for_others();
+        turn.wait_for_others()?;
     }
     Ok(0)
 }

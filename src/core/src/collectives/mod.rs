@@ -19,7 +19,7 @@ mod spread;
 
 use crate::team::{agree, post};
 pub use alltoall::{alltoall, alltoalls};
-pub use barrier::{barrier_all, barrier_in, sync_all, sync_unchecked, team_sync};
+pub use barrier::{barrier_all, barrier_in, finalize, sync_all, sync_unchecked, team_sync};
 pub use broadcast::broadcast;
 pub use gather::{collect, fcollect};
 pub use kernel::{Kernel, Op};

@@ -53,7 +53,7 @@ pub(super) fn here(
     kernel: Kernel,
 ) -> Result<(), Fault> {
     let bytes = nelems * kernel.elem;
-    let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes));
+    let turn = Turn::begin(w, team, signature(Kind::Reduce, bytes))?;
     match w.algorithms.reduce(bytes, team.size, w.map.crowded) {
         Reduce::Flat => flat(&turn, dest, source, nelems, bytes, kernel),
         Reduce::Tree => tree(w, turn, dest, source, nelems, bytes, kernel),
@@ -116,7 +116,7 @@ fn tree(
         up.show(&result.0);
     }
     up.done();
-    let down = Turn::begin(w, team, signature(Kind::Reduce, bytes));
+    let down = Turn::begin(w, team, signature(Kind::Reduce, bytes))?;
     if me != 0 {
         result = Turn::words(down.see((me - 1) / FAN)?);
     }
@@ -145,7 +145,7 @@ fn whole(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kerne
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together();
+    turn.leave_together()?;
     // Only now: `dest` may be the source that others were reading.
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
@@ -182,6 +182,6 @@ fn sliced(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kern
         at += n;
     }
     turn.done();
-    turn.leave_together();
+    turn.leave_together()?;
     Ok(())
 }

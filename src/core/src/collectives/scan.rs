@@ -78,7 +78,7 @@ pub(super) fn here(
     if w.algorithms.scan(bytes, team.size, w.map.crowded) == Scan::Doubling {
         return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
     }
-    let turn = Turn::begin(w, team, signature(kind, bytes));
+    let turn = Turn::begin(w, team, signature(kind, bytes))?;
     let inline = bytes <= INLINE;
     // SAFETY: source was checked.
     unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
@@ -95,7 +95,7 @@ pub(super) fn here(
     turn.done();
     if !inline {
         // `dest` may be the source that others read.
-        turn.leave_together();
+        turn.leave_together()?;
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
@@ -127,7 +127,7 @@ fn doubling(
     };
     let mut distance = 1;
     while distance < team.size {
-        let turn = Turn::begin(w, team, signature(kind, bytes));
+        let turn = Turn::begin(w, team, signature(kind, bytes))?;
         if team.me + distance < team.size {
             turn.show(&with_mine.0);
         }

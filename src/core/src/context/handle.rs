@@ -126,6 +126,17 @@ pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
     ctx.world_pe(pe).unwrap_or(-1)
 }
 
+/// Completes the operations of all contexts over the network.
+pub(super) fn quiet_all() -> Result<(), Fault> {
+    let mut result = Ok(());
+    SLAB.for_each(|context| {
+        if let (Some((far, channel)), true) = (context.far, result.is_ok()) {
+            result = far.quiet(channel);
+        }
+    });
+    result
+}
+
 /// Ends all contexts.
 pub(crate) fn forget_all() {
     SLAB.clear();

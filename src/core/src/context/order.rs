@@ -53,6 +53,12 @@ pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     }
 }
 
+/// Completes all earlier operations of all contexts.
+pub fn quiet_all(m: &Map) -> Result<(), Fault> {
+    quiet_default(m)?;
+    if m.far.is_some() { super::handle::quiet_all() } else { Ok(()) }
+}
+
 /// Completes all earlier operations to some PEs, numbered in the context's team.
 #[inline(always)]
 pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Result<(), Fault> {

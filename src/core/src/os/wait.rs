@@ -52,25 +52,26 @@ impl Backoff {
         Self { turns: 0, spins: if crowded { 1 } else { SPINS }, since: None, nap: FIRST_NAP }
     }
 
-    /// One turn of waiting.
+    /// One turn of waiting. Gives whether the wait has become slow: now and then there is time for a look around.
     #[inline]
-    pub fn turn(&mut self) {
+    pub fn turn(&mut self) -> bool {
         self.turns += 1;
         if assist() {
             self.spins = self.spins.min(SPINS_WITH_HOOK);
         }
         if self.turns <= self.spins {
             std::hint::spin_loop();
+            false
         } else {
-            self.slow();
+            self.slow()
         }
     }
 
     #[cold]
-    fn slow(&mut self) {
+    fn slow(&mut self) -> bool {
         if !self.turns.is_multiple_of(YIELDS) {
             cpu::yield_now();
-            return;
+            return false;
         }
         let since = *self.since.get_or_insert_with(Instant::now);
         let waited = since.elapsed();
@@ -82,6 +83,7 @@ impl Backoff {
             std::thread::sleep(self.nap);
             self.nap = (self.nap * 2).min(LONGEST_NAP);
         }
+        true
     }
 }
 
@@ -94,6 +96,26 @@ pub fn until<R>(crowded: bool, mut ready: impl FnMut() -> Option<R>) -> R {
             return value;
         }
         backoff.turn();
+    }
+}
+
+/// As [`until`], unless there is a reason to give up, which is looked for now and then once the wait is slow.
+#[inline]
+pub fn until_or<R, E>(
+    crowded: bool,
+    mut ready: impl FnMut() -> Option<R>,
+    mut hopeless: impl FnMut() -> Option<E>,
+) -> Result<R, E> {
+    let mut backoff = Backoff::new(crowded);
+    loop {
+        if let Some(value) = ready() {
+            return Ok(value);
+        }
+        if backoff.turn()
+            && let Some(why) = hopeless()
+        {
+            return Err(why);
+        }
     }
 }
 

@@ -1,12 +1,11 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
 use super::network::Network;
-use super::{NESTING, NETWORK, WIREUP, map, process, world};
+use super::{NESTING, NETWORK, Process, WIREUP, map, process, world};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::collectives;
 use crate::os::process as os;
-use crate::team::post::Kind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::Duration;
@@ -23,13 +22,22 @@ pub fn finalize() -> Result<bool, Fault> {
     let Ok(before) = NESTING.fetch_update(Ordering::AcqRel, Ordering::Acquire, |nesting| nesting.checked_sub(1)) else {
         return Ok(false);
     };
-    collectives::barrier_in(world(), Kind::Finalize)?;
-    let last = before == 1;
-    if last {
-        NETWORK.get().map_or(Ok(()), Network::settle)?;
-        process.job.pe(process.pe).set_state(PeState::Finalized);
+    if before > 1 {
+        collectives::finalize(world())?;
+        return Ok(false);
     }
-    Ok(last)
+    finish(process)?;
+    Ok(true)
+}
+
+/// Meets all PEs for the last time.
+fn finish(process: &Process) -> Result<(), Fault> {
+    let slot = process.job.pe(process.pe);
+    slot.set_state(PeState::Finalizing);
+    collectives::finalize(world())?;
+    NETWORK.get().map_or(Ok(()), Network::settle)?;
+    slot.set_state(PeState::Finalized);
+    Ok(())
 }
 
 /// Runs when the process ends by `exit` or a return from `main`: a program may leave without finalize, as those that begin
@@ -38,12 +46,12 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     LEAVING.store(true, Ordering::Relaxed);
     let Some(process) = process() else { return };
     let open = NESTING.swap(0, Ordering::AcqRel) > 0;
-    if open && status == 0 && process.job.exit_request().is_none() {
-        let met = collectives::barrier_in(world(), Kind::Finalize);
-        if let Err(fault) = met.and_then(|()| NETWORK.get().map_or(Ok(()), Network::settle)) {
-            fail("exit", fault);
-        }
-        process.job.pe(process.pe).set_state(PeState::Finalized);
+    if open
+        && status == 0
+        && process.job.exit_request().is_none()
+        && let Err(fault) = finish(process)
+    {
+        fail("exit", fault);
     }
     if let Some(network) = NETWORK.get() {
         network.far.rest();
@@ -169,7 +177,9 @@ pub(super) fn lost(fault: Fault) {
     // The launcher may be on the other side of the cut: the PEs here cannot rely on it.
     if let Some(process) = process() {
         let others = process.job.pes().filter(|pe| *pe != process.pe).map(|pe| process.job.pe(pe));
-        others.filter(|other| other.state() == PeState::Initialized).for_each(|other| os::kill(other.pid()));
+        others
+            .filter(|other| matches!(other.state(), PeState::Initialized | PeState::Finalizing))
+            .for_each(|other| os::kill(other.pid()));
     }
     os::exit_now(1)
 }

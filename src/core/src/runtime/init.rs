@@ -77,6 +77,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
         }
         Some(process) if !nested => {
             // Initialized again after the last finalize: a fresh heap at the same place, no teams, no contexts.
+            world().common.after_syncs(None);
             collectives::barrier_in(world(), Kind::Init)?;
             process.heap.clear();
             team::forget_all(world());
@@ -151,13 +152,14 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
         map,
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(internal, 1, shared, me - shared.0, Config::default()),
+        ending: team::leaving::Ending::new(internal, shared, me - shared.0),
         internal,
         algorithms,
         hosts,
         common: team::spread::Common::new(),
     };
-    // Ids of the two teams that are always there.
-    world.world.mine().ids[0].store(0b11, Ordering::Release);
+    // Ids that are never free.
+    world.world.mine().ids[0].store(team::ALWAYS, Ordering::Release);
     // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing to
     // pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };

@@ -1,7 +1,7 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, WIREUP, exit, map};
+use super::{NETWORK, WIREUP, exit, map, world};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
@@ -136,15 +136,24 @@ fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
 
 impl Network {
     /// Meets all PEs without the network, after the last barrier over it. Collective over the job. A process that ends before
-    /// closes its connections, and messages of that barrier to others may be lost with them.
+    /// closes its connections, and messages of that barrier to others may be lost with them. Afterwards everything that was sent has come,
+    /// and nobody need be asked for it; and the same is done after each barrier of all PEs that tools still make.
     pub(super) fn settle(&self) -> Result<(), Fault> {
-        self.wireup.fence()
+        self.wireup.fence()?;
+        self.far.settled();
+        world().common.after_syncs(Some(settle));
+        Ok(())
     }
 
     /// What was chosen and why, for people.
     pub(super) fn about(&self, hosts: usize) -> String {
         format!("network between {hosts} hosts:\n{}", self.far.describe())
     }
+}
+
+/// See [`Network::settle`].
+fn settle() -> Result<(), Fault> {
+    NETWORK.get().map_or(Ok(()), Network::settle)
 }
 
 /// What the network has done so far: names and numbers. Nothing in a job without one.

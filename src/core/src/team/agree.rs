@@ -62,10 +62,10 @@ fn compare_hosts(hosts: &Call<'_>, call: &Compared<'_>, words: &[u64]) -> Result
 
 /// Every member looks at every other.
 fn compare_here(w: &World, team: &Team, call: &Compared<'_>, words: &[u64]) -> Result<(), Fault> {
-    let turn = Exchange::start(Present { w, team }, signature(call.kind, 0));
+    let turn = Exchange::start(Present { w, team }, signature(call.kind, 0))?;
     turn.show(words);
     for pe in 0..team.size {
-        let post = turn.look(pe).map_err(|theirs| {
+        let post = turn.look(pe)?.map_err(|theirs| {
             let (mine, theirs) = (name(signature(call.kind, 0)).into(), name(theirs).into());
             Fault::from(Cause::Mismatch { mine, theirs, pe: team.world(pe) })
         })?;

@@ -33,6 +33,18 @@ pub struct Post<W = AtomicU64> {
     pub words: [W; WORDS],
 }
 
+/// See [`super::leaving`].
+#[derive(Debug)]
+#[repr(C)]
+pub struct Leaving {
+    /// Which finalize, of which team; written last.
+    pub mark: AtomicU64,
+    /// Barriers begun.
+    pub barriers: AtomicU64,
+    /// Collectives with posts begun.
+    pub posts: AtomicU64,
+}
+
 /// The area.
 #[derive(Debug)]
 #[repr(C)]
@@ -49,6 +61,8 @@ pub struct Area {
     pub posts: [Post; RING],
     /// Which team ids this PE has in use; meaningful in the world's area only.
     pub ids: [AtomicU64; TEAMS / 64],
+    /// What this PE had begun on the team when it came to `shmem_finalize` ([`super::leaving`]).
+    pub leaving: Leaving,
 }
 
 const _: () = assert!(size_of::<Area>() <= AREA);

@@ -35,7 +35,7 @@ fn lowest_free(used: &[u64]) -> Option<usize> {
 /// As [`common_free_id`]: the first members of the hosts find it together and tell the others.
 fn spread_free_id(w: &World, parent: &Team, spread: &Spread) -> Result<Option<usize>, Fault> {
     let call = Call::begin(w, parent, spread, signature(Kind::Split, 0))?;
-    let turn = Turn::begin(w, &spread.local, signature(Kind::Split, 0));
+    let turn = Turn::begin(w, &spread.local, signature(Kind::Split, 0))?;
     if call.leads() {
         let mut used = Buffer::new(TEAMS / 8);
         for (to, word) in used.bytes().chunks_exact_mut(8).zip(used_ids(w, &spread.local)) {
@@ -66,14 +66,17 @@ unsafe fn or(acc: *mut u8, src: *const u8, n: usize) {
     }
 }
 
-/// No team but the two that are always there.
+/// Ids that are never free: those of the world, of the shared team, and of the meeting of `shmem_finalize`.
+pub const ALWAYS: u64 = 0b111;
+
+/// No team but those that are always there.
 pub(super) fn forget_ids(w: &World) {
     w.world
         .mine()
         .ids
         .iter()
         .enumerate()
-        .for_each(|(i, word)| word.store(if i == 0 { 0b11 } else { 0 }, Ordering::Release));
+        .for_each(|(i, word)| word.store(if i == 0 { ALWAYS } else { 0 }, Ordering::Release));
 }
 
 pub(super) fn take_id(w: &World, id: usize) {

@@ -1,6 +1,7 @@
 //! How the members of a team meet.
 
 use super::members::Members;
+use crate::base::Fault;
 use crate::base::word::Word;
 use std::sync::atomic::Ordering;
 
@@ -9,10 +10,9 @@ use std::sync::atomic::Ordering;
 ///
 /// Members wait on words of their own area only, so an area can be cleaned as soon as its owner has left.
 #[inline]
-pub fn meet<M: Members>(members: &M) {
+pub fn meet<M: Members>(members: &M) -> Result<(), Fault> {
     let (me, size) = (members.me(), members.size());
-    let number = members.progress().barriers.get() + 1;
-    members.progress().barriers.set(number);
+    let number = members.progress().next_barrier();
     let mut distance = 1;
     for round in 0.. {
         if distance >= size {
@@ -22,20 +22,22 @@ pub fn meet<M: Members>(members: &M) {
         let partner = if ahead >= size { ahead - size } else { ahead };
         members.round(partner, round).store(number, Ordering::Release);
         let mine = members.round(me, round);
-        members.until(|| (mine.load(Ordering::Acquire) >= number).then_some(()));
+        members.until(|| (mine.load(Ordering::Acquire) >= number).then_some(()))?;
         distance *= 2;
     }
+    Ok(())
 }
 
 /// A counting barrier, for where PEs outnumber cores: members count themselves in on PE 0's area and the last one lets all
 /// go. Each member has to run twice only, however many there are; a dissemination barrier makes it run once a round.
 #[inline]
-pub fn count<M: Members>(members: &M) {
+pub fn count<M: Members>(members: &M) -> Result<(), Fault> {
+    members.progress().next_barrier();
     let (arrived, released) = members.hub();
     let before = released.load(Ordering::Acquire);
     if (arrived.fetch_add(1, Ordering::AcqRel) + 1).is_multiple_of(members.size() as u64) {
         released.store(before + 1, Ordering::Release);
-    } else {
-        members.until(|| (released.load(Ordering::Acquire) != before).then_some(()));
+        return Ok(());
     }
+    members.until(|| (released.load(Ordering::Acquire) != before).then_some(()))
 }

@@ -2,7 +2,8 @@
 
 use super::algorithm::Barrier;
 use super::area::{Post, RING};
-use super::{Progress, Team, World, count, meet};
+use super::{Progress, Team, World, count, leaving, meet};
+use crate::base::Fault;
 use crate::base::word::Word;
 use crate::os::wait;
 use std::sync::atomic::AtomicU64;
@@ -28,10 +29,10 @@ pub trait Members {
     fn post(&self, pe: i32, number: u64) -> &Post<Self::Word>;
     /// Collectives with posts that a member has finished.
     fn done(&self, pe: i32) -> &Self::Word;
-    /// Waits until `ready` gives a value.
-    fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> R;
+    /// Waits until `ready` gives a value. Fault: a member does not come.
+    fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault>;
     /// Waits for all members, by the algorithm in force.
-    fn sync(&self);
+    fn sync(&self) -> Result<(), Fault>;
 }
 
 /// A team of this process, and the world that it is in.
@@ -84,12 +85,12 @@ impl Members for Present<'_> {
     }
 
     #[inline(always)]
-    fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> R {
-        wait::until(self.w.map.crowded, ready)
+    fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
+        wait::until_or(self.w.map.crowded, ready, || leaving::left_behind(self.w, self.team))
     }
 
     #[inline]
-    fn sync(&self) {
+    fn sync(&self) -> Result<(), Fault> {
         match self.w.algorithms.barrier(self.w.map.crowded) {
             Barrier::Counter => count(self),
             Barrier::Dissemination => meet(self),

@@ -9,6 +9,7 @@ pub mod algorithm;
 mod api;
 pub mod area;
 mod ids;
+pub mod leaving;
 mod meet;
 pub mod members;
 pub mod post;
@@ -16,6 +17,7 @@ mod split;
 pub mod spread;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
+pub use ids::ALWAYS;
 pub use meet::{count, meet};
 pub use members::{Members, Present};
 pub use split::{destroy, split_2d, split_strided};
@@ -99,6 +101,14 @@ impl Progress {
     pub const fn new() -> Self {
         Self { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) }
     }
+
+    /// Begins a barrier; gives its number.
+    #[inline(always)]
+    pub fn next_barrier(&self) -> u64 {
+        let number = self.barriers.get() + 1;
+        self.barriers.set(number);
+        number
+    }
 }
 
 // SAFETY: the cells are used by collectives only, which a program must not run concurrently on one team; the rest is
@@ -166,6 +176,8 @@ pub struct World {
     pub world: Team,
     /// `SHMEM_TEAM_SHARED`: its own team, though all PEs of this host are in it.
     pub shared: Team,
+    /// The meeting of `shmem_finalize`.
+    pub ending: leaving::Ending,
     /// Where the internal area of world PE 0 lies or, where it is on another host, would lie; the others' follow.
     pub internal: *const u8,
     /// What the environment says of algorithms.
@@ -198,6 +210,7 @@ impl World {
             map: Map::EMPTY,
             world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
+            ending: leaving::Ending::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
             algorithms: algorithm::Choice::AUTO,
             hosts: Vec::new(),
@@ -233,10 +246,7 @@ pub(crate) fn unknown(handle: usize) -> Fault {
 pub fn sync(w: &World, team: &Team) -> Result<(), Fault> {
     match &team.spread {
         Some(spread) => spread::sync(w, team, spread),
-        None => {
-            Present { w, team }.sync();
-            Ok(())
-        }
+        None => Present { w, team }.sync(),
     }
 }
 

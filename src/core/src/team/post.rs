@@ -72,7 +72,8 @@ pub fn signature(kind: Kind, number: usize) -> u64 {
 
 /// A signature in words.
 pub(super) fn show(signature: u64) -> String {
-    format!("{} of {} bytes", name(signature), signature & ((1 << 56) - 1))
+    let number = signature & ((1 << 56) - 1);
+    if number == 0 { name(signature).to_owned() } else { format!("{} of {number} bytes", name(signature)) }
 }
 
 /// This PE's part in one collective.
@@ -88,15 +89,15 @@ pub type Turn<'w> = Exchange<Present<'w>>;
 impl<M: Members> Exchange<M> {
     /// Begins the next collective of a team. Every member does, also those that show nothing.
     #[inline]
-    pub fn start(members: M, signature: u64) -> Self {
+    pub fn start(members: M, signature: u64) -> Result<Self, Fault> {
         let progress = members.progress();
         let number = progress.posts.get() + 1;
         progress.posts.set(number);
         if number > progress.all_done.get() + M::RING {
-            members.sync();
+            members.sync()?;
             progress.all_done.set(number - 1);
         }
-        Self { members, number, signature }
+        Ok(Self { members, number, signature })
     }
 
     /// Shows up, with some words as contribution.
@@ -112,11 +113,11 @@ impl<M: Members> Exchange<M> {
 
     /// A member's post, when it is there. Error: the signature of the other collective that the member is in.
     #[inline]
-    pub fn look(&self, pe: i32) -> Result<&Post<M::Word>, u64> {
+    pub fn look(&self, pe: i32) -> Result<Result<&Post<M::Word>, u64>, Fault> {
         let post = self.members.post(pe, self.number);
-        self.members.until(|| (post.tag.load(Ordering::Acquire) == self.number).then_some(()));
+        self.members.until(|| (post.tag.load(Ordering::Acquire) == self.number).then_some(()))?;
         let theirs = post.signature.load(Ordering::Relaxed);
-        if theirs == self.signature { Ok(post) } else { Err(theirs) }
+        Ok(if theirs == self.signature { Ok(post) } else { Err(theirs) })
     }
 
     /// The contribution in a post.
@@ -138,18 +139,20 @@ impl<M: Members> Exchange<M> {
     }
 
     /// Waits until no member needs anything of this PE's any more.
-    pub fn wait_for_others(&self) {
+    pub fn wait_for_others(&self) -> Result<(), Fault> {
         for pe in (0..self.members.size()).filter(|pe| *pe != self.members.me()) {
             let done = self.members.done(pe);
-            self.members.until(|| (done.load(Ordering::Acquire) >= self.number).then_some(()));
+            self.members.until(|| (done.load(Ordering::Acquire) >= self.number).then_some(()))?;
         }
+        Ok(())
     }
 
     /// As [`Self::wait_for_others`], called by all members.
     #[inline]
-    pub fn leave_together(&self) {
-        self.members.sync();
+    pub fn leave_together(&self) -> Result<(), Fault> {
+        self.members.sync()?;
         self.members.progress().all_done.set(self.number);
+        Ok(())
     }
 }
 
@@ -165,7 +168,7 @@ impl<M> std::ops::Deref for Exchange<M> {
 impl<'w> Turn<'w> {
     /// Begins the next collective of a team.
     #[inline]
-    pub fn begin(w: &'w World, team: &'w Team, signature: u64) -> Self {
+    pub fn begin(w: &'w World, team: &'w Team, signature: u64) -> Result<Self, Fault> {
         Self::start(Present { w, team }, signature)
     }
 
@@ -185,7 +188,7 @@ impl<'w> Turn<'w> {
     /// A member's post, when it is there. Fault: the member is in another collective.
     #[inline]
     pub fn see(&self, pe: i32) -> Result<&Post, Fault> {
-        self.look(pe).map_err(|theirs| self.mismatch(theirs, pe))
+        self.look(pe)?.map_err(|theirs| self.mismatch(theirs, pe))
     }
 
     #[cold]

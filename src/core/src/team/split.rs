@@ -215,9 +215,6 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
 fn meet(w: &World, team: &Team) -> Result<(), Fault> {
     match &team.spread {
         Some(spread) => spread::sync_by(w, team, spread, |local| super::meet(local)),
-        None => {
-            super::meet(&Present { w, team });
-            Ok(())
-        }
+        None => super::meet(&Present { w, team }),
     }
 }

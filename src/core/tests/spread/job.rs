@@ -5,8 +5,9 @@ use pellucid_core::memory::Map;
 use pellucid_core::memory::map::Peer;
 use pellucid_core::memory::segments::INTERNAL;
 use pellucid_core::team::algorithm::Choice;
+use pellucid_core::team::leaving::Ending;
 use pellucid_core::team::spread::{self, Common};
-use pellucid_core::team::{Config, Team, World};
+use pellucid_core::team::{ALWAYS, Config, Team, World};
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Barrier};
@@ -142,12 +143,13 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
             me - local.start as i32,
             Config::default(),
         ),
+        ending: Ending::new(internal, (local.start as i32, 1, local.len() as i32), me - local.start as i32),
         map,
         internal,
         algorithms: Choice::parse(shape.algorithms).unwrap(),
         hosts,
         common: Common::new(),
     };
-    w.world.mine().ids[0].store(0b11, Ordering::Release);
+    w.world.mine().ids[0].store(ALWAYS, Ordering::Release);
     Pe { w, hub }
 }

@@ -19,7 +19,7 @@ fn ids_are_given_back() {
                 team::destroy(&pe.w, team.handle).unwrap();
             }
         }
-        assert_eq!(pe.w.world.mine().ids[0].load(std::sync::atomic::Ordering::Relaxed), 0b11);
+        assert_eq!(pe.w.world.mine().ids[0].load(std::sync::atomic::Ordering::Relaxed), team::ALWAYS);
     });
 }
 

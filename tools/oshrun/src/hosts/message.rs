@@ -7,7 +7,7 @@ use pellucid_profile::segment::{CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a part keeps its form for ever.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -79,9 +79,9 @@ packed! {
         Pause = 4 {}
         /// A signal for the PEs.
         Signal = 5 { number: i32, }
-        /// What do the PEs do? Of those only that are inside the library, where `inside`. A signal that PEs have a handler
-        /// for goes to them instead (0: none).
-        Report = 6 { id: u32, inside: bool, number: i32, }
+        /// What do the PEs do? Where `inside` is given, of those only that are inside the library; true: in `shmem_finalize`, too.
+        /// A signal that PEs have a handler for goes to them instead (0: none).
+        Report = 6 { id: u32, inside: Option<bool>, number: i32, }
         /// End the PEs: ask, then insist.
         End = 7 {}
         /// Insist now.
@@ -117,8 +117,8 @@ packed! {
         Verdict = 4 { status: i32, text: Option<String>, }
         /// A PE ended with this status after it had left the library: the others may finish. What to say of it.
         Late = 5 { who: String, status: i32, text: Option<String>, }
-        /// A PE ended with status 0: where it was.
-        Left = 6 { who: String, place: String, }
+        /// A PE ended with status 0: where it was, and whether that was after `shmem_finalize`.
+        Left = 6 { who: String, place: String, finalized: bool, }
         /// What the PEs do: answer to a report. `handled`: they got the signal instead.
         Report = 7 { id: u32, handled: bool, lines: Vec<String>, pes: Vec<PeNow>, }
         /// The PEs of this host have come to the next fence; their new cards.

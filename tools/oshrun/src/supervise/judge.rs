@@ -8,7 +8,7 @@ use crate::signals;
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_profile::live::PeNow;
-use pellucid_profile::segment::Phase;
+use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
@@ -68,7 +68,7 @@ impl Supervisor {
             return;
         }
         let text = report::lost(&lost.who, &lost.place, LOST_AFTER.as_secs());
-        let waiting = self.inside();
+        let waiting = self.inside(!lost.finalized);
         if waiting.is_empty() {
             self.verdict.lost.iter_mut().for_each(|lost| lost.since = now);
             return;
@@ -78,14 +78,15 @@ impl Supervisor {
         self.end(1);
     }
 
-    /// The PEs that are inside the library and could leave it.
-    pub(super) fn inside(&self) -> Vec<u32> {
+    /// The PEs that are inside the library and could leave it; `finalizing`: those that are in their last `shmem_finalize`, too.
+    pub(super) fn inside(&self, finalizing: bool) -> Vec<u32> {
         let inside = |other: &u32| {
             let slot = self.job.pe(*other);
             let inside = match slot.state() {
                 PeState::Initialized => true,
-                // Tools communicate from exit handlers.
-                PeState::Finalized => self.place(*other).threads.iter().any(|op| op.phase == Phase::Inside),
+                PeState::Finalizing => finalizing,
+                // Tools communicate from exit handlers. One that is not through with its own shmem_finalize waits for nobody.
+                PeState::Finalized => self.place(*other).threads.iter().any(in_another_than_finalize),
                 _ => self.starting(*other),
             };
             inside && !process::is_held(slot.pid())
@@ -95,8 +96,9 @@ impl Supervisor {
 
     /// A PE has left with status 0.
     pub(super) fn note_left(&mut self, pe: u32, place: &Place) {
+        let finalized = place.state == PeState::Finalized;
         let (who, place) = (self.who(pe).to_string(), place.at_end());
-        self.verdict.lost.get_or_insert(Lost { who, place, since: Instant::now() });
+        self.verdict.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
     }
 
     /// Whether a PE is in `shmem_init`.
@@ -153,6 +155,10 @@ impl Supervisor {
             threads: self.profile.as_ref().map(|profile| profile.current(pe)).unwrap_or_default(),
         }
     }
+}
+
+fn in_another_than_finalize(op: &CurrentOp) -> bool {
+    op.phase == Phase::Inside && op.routine != "shmem_finalize"
 }
 
 /// Whether a program ends like this only by its own mistake.

@@ -14,6 +14,7 @@ use crate::signals::{self, Meaning};
 use crate::sink::To;
 use crate::sys::epoll::Interest;
 use crate::sys::process;
+use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::bootstrap::talk::Request;
 use pellucid_core::os::packet;
 use std::io;
@@ -80,8 +81,9 @@ impl Supervisor {
         let who = self.who(pe).to_string();
         match &mut self.remote {
             Some(remote) => {
+                let finalized = place.state == PeState::Finalized;
                 let place = place.at_end();
-                remote.link.send(&ToRoot::Left { who, place }, &self.epoll);
+                remote.link.send(&ToRoot::Left { who, place, finalized }, &self.epoll);
             }
             None => self.note_left(pe, place),
         }
@@ -197,14 +199,14 @@ impl Supervisor {
         }
     }
 
-    fn report(&mut self, id: u32, inside: bool, number: i32) {
+    fn report(&mut self, id: u32, inside: Option<bool>, number: i32) {
         // As on one host: a signal that PEs have a handler for is theirs.
         let handled = number != 0 && self.pes.running().any(|pe| process::handles(self.pes.get(pe).pid, number));
         let mut answer = (Vec::new(), Vec::new());
         if handled {
             self.pes.signal(number);
         } else {
-            let listed = if inside { self.inside() } else { self.pes.running().collect() };
+            let listed = inside.map_or_else(|| self.pes.running().collect(), |finalizing| self.inside(finalizing));
             let pes = self.profile.as_ref().map(|profile| self.look(profile)).unwrap_or_default();
             answer = (self.activity_lines(&listed), pes);
         }

@@ -151,7 +151,7 @@ impl Strided {
 /// The members of this host: `take` copies from one, given by its numbers on the host and in the team.
 fn here(w: &World, call: &Call<'_>, take: impl Fn(&Turn<'_>, i32, usize) -> Result<(), Fault>) -> Result<(), Fault> {
     let local = &call.spread.local;
-    let turn = Turn::begin(w, local, call.signature());
+    let turn = Turn::begin(w, local, call.signature())?;
     turn.show(&[]);
     for pe in from_me(local.me, local.size) {
         turn.see(pe)?;
@@ -159,6 +159,6 @@ fn here(w: &World, call: &Call<'_>, take: impl Fn(&Turn<'_>, i32, usize) -> Resu
     }
     turn.all_heard();
     turn.done();
-    turn.leave_together();
+    turn.leave_together()?;
     Ok(())
 }

@@ -25,7 +25,7 @@ pub(in super::super) fn fcollect(
     let call = Call::begin(w, team, spread, signature(Kind::Fcollect, bytes))?;
     let (layout, local) = (&spread.layout, &spread.local);
     let total = bytes * team.size as usize;
-    let turn = Turn::begin(w, local, signature(Kind::Fcollect, bytes));
+    let turn = Turn::begin(w, local, signature(Kind::Fcollect, bytes))?;
     let inline = bytes <= INLINE;
     // SAFETY: source was checked.
     unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
@@ -100,7 +100,7 @@ pub(in super::super) fn collect(
 ) -> Result<(), Fault> {
     let sizes = Call::begin(w, team, spread, signature(Kind::Collect, 0))?;
     let (layout, local) = (&spread.layout, &spread.local);
-    let turn = Turn::begin(w, local, signature(Kind::Collect, 0));
+    let turn = Turn::begin(w, local, signature(Kind::Collect, 0))?;
     turn.show(&[bytes as u64]);
     let mut ends = Vec::new();
     let mut counts = Vec::new();
@@ -123,7 +123,7 @@ pub(in super::super) fn collect(
     }
     turn.done();
     let data = Call::begin(w, team, spread, signature(Kind::Collect, 0))?;
-    let whole = Turn::begin(w, local, signature(Kind::Collect, 0));
+    let whole = Turn::begin(w, local, signature(Kind::Collect, 0))?;
     let total = if let Some(total) = ends.last().copied() {
         let first = |host: usize| host.checked_sub(1).map_or(0, |before| ends[before]);
         if total > 0 {

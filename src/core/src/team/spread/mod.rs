@@ -70,13 +70,24 @@ pub struct Common {
     sets: Mutex<BTreeMap<u64, Count>>,
     /// Of the puts of collectives.
     channel: OnceLock<Channel>,
+    /// What follows each meeting of all PEs.
+    after_syncs: Mutex<Option<AfterSync>>,
 }
+
+/// See [`Common::after_syncs`].
+pub type AfterSync = fn() -> Result<(), Fault>;
 
 impl Common {
     /// Nothing yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        Self { sets: Mutex::new(BTreeMap::new()), channel: OnceLock::new() }
+        Self { sets: Mutex::new(BTreeMap::new()), channel: OnceLock::new(), after_syncs: Mutex::new(None) }
+    }
+
+    /// Has each meeting of all PEs end with something, or no longer: after `shmem_finalize` any of them may be the last that a
+    /// process does.
+    pub fn after_syncs(&self, what: Option<AfterSync>) {
+        *self.after_syncs.lock().unwrap_or_else(PoisonError::into_inner) = what;
     }
 
     /// Where no more channels are to be had, the default one does, with the program's own operations.
@@ -154,18 +165,34 @@ pub fn hosts(map: &Map, far: &dyn Far) -> Result<Vec<u32>, Fault> {
 #[cold]
 #[inline(never)]
 pub fn sync(w: &World, team: &Team, spread: &Spread) -> Result<(), Fault> {
-    sync_by(w, team, spread, |local| local.sync())
+    sync_by(w, team, spread, |local| local.sync())?;
+    let after = *w.common.after_syncs.lock().unwrap_or_else(PoisonError::into_inner);
+    after.filter(|_| team.id == w.world.id).map_or(Ok(()), |after| after())
+}
+
+/// The meeting of `shmem_finalize`, in the place of a [`sync`] of the world: PEs of other hosts that are in another call notice
+/// that, and those of this host meet as `local`.
+pub(super) fn finalize(w: &World, world: &Spread, local: &Team) -> Result<(), Fault> {
+    let call = Call::next(w, &w.world, world, post::signature(post::Kind::Finalize, 0));
+    meet(&call, local, |local| local.sync())
 }
 
 /// As [`sync`], with a certain way to meet within a host.
-pub(super) fn sync_by(w: &World, team: &Team, spread: &Spread, meet: fn(&Present<'_>)) -> Result<(), Fault> {
-    let call = Call::next(w, team, spread, post::signature(post::Kind::Barrier, 0));
-    let local = Present { w, team: &spread.local };
-    meet(&local);
+pub(super) fn sync_by(w: &World, team: &Team, spread: &Spread, way: Way) -> Result<(), Fault> {
+    meet(&Call::next(w, team, spread, post::signature(post::Kind::Barrier, 0)), &spread.local, way)
+}
+
+/// How the members on a host meet.
+type Way = fn(&Present<'_>) -> Result<(), Fault>;
+
+/// All members of a team meet, those of this host as `local`.
+fn meet(call: &Call<'_>, local: &Team, way: Way) -> Result<(), Fault> {
+    let local = Present { w: call.w, team: local };
+    way(&local)?;
     if call.leads() {
         group::meet(&call.hosts()?)?;
     }
-    meet(&local);
+    way(&local)?;
     call.all_heard();
     Ok(())
 }

@@ -230,6 +230,17 @@ impl Engine {
         }
     }
 
+    /// The PEs that messages were sent to, which are known to have them or are asked now.
+    pub fn forget_mailed(&mut self) -> Vec<u32> {
+        let mailed = std::mem::take(&mut self.mailed);
+        for pe in &mailed {
+            if let Some(peer) = self.peers.get(*pe) {
+                peer.flags &= !Peer::MAILED;
+            }
+        }
+        mailed
+    }
+
     /// Sends a complete message, now or as soon as the provider has room.
     pub fn send(&mut self, op: *mut Op) {
         if !self.post(op) {

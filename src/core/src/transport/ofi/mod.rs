@@ -54,7 +54,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use wire::Count;
 
-/// How long a PE that is about to end waits for others to take its messages in.
+/// How long a PE that is about to end waits for others to take in what it has sent since the PEs last agreed that all has come:
+/// there is something only where tools communicate from exit handlers without a barrier of all PEs behind it.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Channels that can be open at a time.
 const CHANNELS: usize = 1 << 16;
@@ -151,8 +152,16 @@ impl Fabric {
         &self.shared.wire
     }
 
-    /// Makes sure that messages of this PE have come, then ends the progress thread's use of libfabric; all calls go on working, but nobody serves other PEs except those who wait
-    /// here. To be called when the process is about to end: libfabric's own exit handlers do not expect a visitor.
+    /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked when it ends.
+    pub fn settled(&self) {
+        if !shared::is_child() {
+            self.shared.lock().forget_mailed();
+        }
+    }
+
+    /// Makes sure that messages of this PE have come since [`Self::settled`], then ends the progress thread's use of libfabric; all
+    /// calls go on working, but nobody serves other PEs except those who wait here. To be called when the process is about to end:
+    /// libfabric's own exit handlers do not expect a visitor.
     pub fn rest(&self) {
         if shared::is_child() {
             return;

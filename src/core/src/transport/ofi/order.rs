@@ -23,7 +23,6 @@
 use super::engine::Engine;
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
-use super::peers::Peer;
 use super::requests::signal;
 use super::rma::IN_MESSAGE;
 use super::shared::{Guard, Shared};
@@ -137,14 +136,14 @@ impl Shared {
         else {
             return;
         };
+        if engine.mailed.is_empty() {
+            return;
+        }
         // A channel of its own, which stays: what a receiver that is gone does not answer must not be waited for by what the
         // program still does, as in destructors of static objects.
         engine.channels.push(None);
         let channel = engine.channels.len() as u32 - 1;
-        for pe in std::mem::take(&mut engine.mailed) {
-            if let Some(peer) = engine.peers.get(pe) {
-                peer.flags &= !Peer::MAILED;
-            }
+        for pe in engine.forget_mailed() {
             if engine.add_nothing(channel, pe).is_err() {
                 return;
             }

@@ -49,7 +49,9 @@ impl Root<'_> {
         self.asked = Some(Asked { id, why, waiting, handled: false, lines, pes, until });
         // SIGQUIT is explained first and passed on then, handled or not.
         let number = if why == Why::Signal(libc::SIGUSR1) { libc::SIGUSR1 } else { 0 };
-        self.send_all(&ToPart::Report { id, inside: why == Why::Left, number });
+        let lost = self.lost.as_ref().filter(|_| why == Why::Left);
+        let inside = lost.map(|lost| !lost.finalized);
+        self.send_all(&ToPart::Report { id, inside, number });
         self.answer_if_complete(Instant::now());
     }
 

@@ -1,0 +1,30 @@
+/* PE 1 finalizes, or returns without, while the others make a collective call: the first argument says which. */
+#include <shmem.h>
+#include <stdio.h>
+#include <string.h>
+
+static long from[2], to[2];
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+    shmem_init();
+    int one = shmem_my_pe() == 1;
+    shmem_team_t all = SHMEM_TEAM_INVALID;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0, &all);
+    if (strcmp(what, "again") == 0) {
+        shmem_finalize();
+        shmem_init();
+        shmem_barrier_all();
+    }
+    if (strcmp(what, "nested") == 0) shmem_init();
+    if (one && strcmp(what, "return") == 0) return 0;
+    if (one) shmem_finalize();
+    else if (strcmp(what, "sum") == 0) shmem_long_sum_reduce(SHMEM_TEAM_WORLD, to, from, 2);
+    else if (strcmp(what, "team") == 0) shmem_team_sync(all);
+    else if (strcmp(what, "malloc") == 0) shmem_malloc(64);
+    else if (strcmp(what, "sync") == 0) shmem_sync_all();
+    else shmem_barrier_all();
+    printf("went on\n");
+    if (!one) shmem_finalize();
+    return 0;
+}
