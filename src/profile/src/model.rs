@@ -180,6 +180,8 @@ pub struct Routine {
     pub total_ns: u64,
     /// Whether the total is an estimate.
     pub estimated: bool,
+    /// The part of the total that is for calls since the last sample: it may fall with the next one. Not kept in files.
+    pub expected_ns: u64,
     /// Variance of the total, in square nanoseconds; 0 when it is exact.
     pub total_variance: f64,
     /// Longest timed call in nanoseconds.
@@ -204,6 +206,7 @@ impl Routine {
             timed_calls: 0,
             total_ns: 0,
             estimated: false,
+            expected_ns: 0,
             total_variance: 0.0,
             max_ns: 0,
             latency: Histogram::default(),
@@ -224,6 +227,11 @@ impl Routine {
     /// Time in all calls, finished or not, in nanoseconds.
     pub fn spent_ns(&self) -> u64 {
         self.total_ns.saturating_add(self.unfinished_ns)
+    }
+
+    /// Time in finished calls as far as calls were timed or stand behind a sample: while the PE runs this only grows.
+    pub fn measured_ns(&self) -> u64 {
+        self.total_ns.saturating_sub(self.expected_ns)
     }
 
     /// Mean time of a finished call in nanoseconds; 0 when no call was timed.
@@ -261,6 +269,7 @@ impl Routine {
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.estimated |= other.estimated;
+        self.expected_ns = self.expected_ns.saturating_add(other.expected_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         for &size in &other.sizes {
             self.add_size(size);

@@ -218,6 +218,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     };
     routine.estimated = weight > samples || estimate.beyond > 0.0;
     routine.total_ns = exact_ns.saturating_add(estimate.total().round() as u64);
+    routine.expected_ns = estimate.expected().round() as u64;
     routine.total_variance = estimate.variance();
     Some(routine)
 }
@@ -241,9 +242,18 @@ struct Estimate {
 }
 
 impl Estimate {
-    fn total(&self) -> f64 {
+    fn mean(&self) -> f64 {
         let mean = if self.weight > 0.0 { self.ns / self.weight - self.overhead_ns } else { 0.0 };
-        mean.max(0.0) * (self.weight + self.beyond)
+        mean.max(0.0)
+    }
+
+    fn total(&self) -> f64 {
+        self.mean() * (self.weight + self.beyond)
+    }
+
+    /// The part of the total that is for the calls since the last sample.
+    fn expected(&self) -> f64 {
+        self.mean() * self.beyond
     }
 
     /// A sample that stands for `w` calls of variance `s2` is off their sum by a variance of `w * (w - 1) * s2`; the

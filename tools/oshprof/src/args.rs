@@ -15,6 +15,8 @@ usage: oshprof report DIR [options]    report on the profile in DIR
        oshprof trace DIR [options]     convert the trace in DIR
        oshprof top [JOB] [options]     watch a job that runs
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
+       oshprof metrics DIR [options]   the metrics of the profile in DIR: Prometheus, OpenMetrics, OpenTelemetry
+       oshprof serve [options]         serve the metrics of the jobs on this host to Prometheus
        oshprof --version
 
 `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
@@ -50,7 +52,7 @@ Exit status: 0 all was read, 1 something could not be read (the rest is reported
 ";
 
 /// Commands, as messages list them.
-const COMMANDS: &str = "report, advise, trace, top, hang";
+const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve";
 
 /// What the user wants.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,6 +69,8 @@ pub enum Command {
     Top(crate::top::Request),
     /// `oshprof hang`.
     Hang(crate::hang::Request),
+    /// A command of the exporter.
+    Exporter(crate::exporter::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
     Advise(PathBuf, bool),
 }
@@ -111,6 +115,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(command)) if command == "trace" => crate::trace::parse(parser),
         Some(Arg::Value(command)) if command == "top" => crate::top::parse(parser),
         Some(Arg::Value(command)) if command == "hang" => crate::hang::parse(parser),
+        Some(Arg::Value(command)) if crate::exporter::is_one(&command) => crate::exporter::parse(&command, parser),
         Some(Arg::Value(command)) => {
             Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
         }

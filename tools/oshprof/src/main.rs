@@ -5,6 +5,7 @@
 
 mod advise;
 mod args;
+mod exporter;
 mod hang;
 mod html;
 mod live;
@@ -30,6 +31,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Trace(request)) => trace::run(&request),
         Ok(args::Command::Top(request)) => top::run(&request),
         Ok(args::Command::Hang(request)) => hang::run(&request),
+        Ok(args::Command::Exporter(request)) => exporter::run(&request),
         Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");

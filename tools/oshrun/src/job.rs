@@ -1,5 +1,6 @@
 //! One job from the first system call to the exit status.
 
+use crate::handover;
 use crate::hosts::{agent, info, list, root};
 use crate::input::Relay;
 use crate::options::{Options, Profile as Choice};
@@ -104,6 +105,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
     process::adopt_orphans();
     let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let handover = profile.as_ref().and_then(|profile| handover::offer(profile, &plan.environment));
     let started = Instant::now();
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
@@ -129,6 +131,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     });
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
     drop(snapshots);
+    handover::end(handover, status);
     if let Some((_, directory)) = trace {
         results::show_trace(&directory);
     }
@@ -141,7 +144,8 @@ fn here(options: &Options) -> Result<i32, Failure> {
 
 /// Variables for the PEs; says which of `-x` are not set.
 pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString, OsString)> {
-    let environment = Environment::new(options, tools);
+    let mut environment = Environment::new(options, tools);
+    environment.set.push((handover::JOB_VARIABLE.into(), handover::job_id().into()));
     for name in &environment.unset {
         eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
     }

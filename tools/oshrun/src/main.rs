@@ -8,12 +8,14 @@
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
+//! | [`handover`] | the profile, handed over to the host's exporter of metrics |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
 mod cpus;
 mod ending;
 mod flags;
+mod handover;
 mod help;
 mod hosts;
 mod input;

@@ -5,6 +5,7 @@ mod current;
 pub mod extra;
 mod follow;
 pub mod futex;
+pub mod handover;
 pub mod layout;
 mod map;
 mod mapping;

@@ -8,6 +8,7 @@ use super::link::Link;
 use super::message::Order;
 use super::snapshots::Snapshots;
 use crate::cpus;
+use crate::handover;
 use crate::job::{Failure, raise_limit, start_all};
 use crate::options::Bind;
 use crate::output::Output;
@@ -107,13 +108,16 @@ fn try_run() -> Result<i32, Failure> {
         verdict: Verdict::default(),
         remote: Some(remote),
     };
+    let handover = supervisor.profile.as_ref().and_then(|profile| handover::offer(profile, &ready.plan.environment));
     let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit, mask };
     let started = start_all(&launch, pes, order.label, &mut supervisor);
     let refused = started.and_then(|()| supervisor.watch_wireups()).err().map(|error| {
         let error = CannotRun::refused(&order.program, &error);
         (error.status(), format!("host {}: {error}", order.host))
     });
-    supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))
+    let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    handover::end(handover, status);
+    Ok(status)
 }
 
 /// What PEs are started with.

@@ -1,0 +1,241 @@
+//! The command line of the exporter.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use lexopt::{Arg, Parser, ValueExt};
+
+use crate::kept;
+use crate::serve::{self, Listen, PORT};
+
+/// Something could not be read or written.
+pub const FAILED: u8 = 1;
+
+const METRICS_HELP: &str = "\
+usage: oshprof metrics DIR [options]
+
+Prints the metrics of the profile in DIR, which `oshrun --profile` wrote (docs/metrics.md lists them).
+
+  --format FORMAT  prometheus (default): text format 0.0.4, as node_exporter's textfile collector reads it
+                   openmetrics: OpenMetrics 1.0
+                   otlp-json: an export request of OpenTelemetry, one line of JSON
+  --job-id ID      label job_id (default: HOST-STARTSECONDS)
+  -h, --help       this text
+";
+
+const SERVE_HELP: &str = "\
+usage: oshprof serve [options]
+
+Serves the metrics of the jobs on this host to Prometheus and whatever reads its formats (docs/metrics.md lists them). Jobs
+hand themselves over when they start, so that none is too short; those that run already are found. Yours only, or, for
+root, everybody's.
+
+  --listen ADDR        address and port (default: 127.0.0.1:9745), or unix:PATH for a socket in the file system
+  --linger TIME        how long a job that has ended is shown until Prometheus has seen its last numbers (default: 15m)
+  --web.config.file F  TLS and passwords, in the format of Prometheus' exporters
+  --max-series-per-job N
+                       series of a job; what is more is left out and counted (default: 1000)
+  --show-user          name the user of each job in shmem_job_info
+  --socket PATH        where jobs hand themselves over (default: PELLUCID_SERVE, or /run/pellucid/serve.sock for root,
+                       or pellucid/serve.sock in XDG_RUNTIME_DIR)
+  -h, --help           this text
+
+Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of Prometheus).
+";
+
+/// Formats by name.
+pub const FORMATS: [(&str, Format); 3] =
+    [("prometheus", Format::Prometheus), ("openmetrics", Format::OpenMetrics), ("otlp-json", Format::OtlpJson)];
+
+/// What metrics are printed as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Format {
+    /// Text 0.0.4.
+    #[default]
+    Prometheus,
+    /// OpenMetrics 1.0.
+    OpenMetrics,
+    /// OTLP's JSON.
+    OtlpJson,
+}
+
+/// What the user wants of the exporter.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Request {
+    /// Print this help.
+    Help(&'static str),
+    /// `oshprof metrics`.
+    Metrics(kept::Request),
+    /// `oshprof serve`.
+    Serve(serve::Request),
+}
+
+/// Understands what follows the command.
+///
+/// # Errors
+/// A message that names the argument.
+pub fn parse(command: &str, parser: Parser) -> Result<Request, String> {
+    match command {
+        "metrics" => metrics(parser).map_err(|error| format!("metrics: {error}")),
+        "serve" => self::serve(parser).map_err(|error| format!("serve: {error}")),
+        _ => Err(format!("unknown command `{command}`")),
+    }
+}
+
+/// Does it.
+pub fn run(request: &Request) -> ExitCode {
+    match request {
+        Request::Help(text) => {
+            print!("{text}");
+            ExitCode::SUCCESS
+        }
+        Request::Metrics(request) => kept::run(request),
+        Request::Serve(request) => serve::run(request),
+    }
+}
+
+fn metrics(mut parser: Parser) -> Result<Request, String> {
+    let (mut dir, mut format, mut job_id) = (None, Format::default(), None);
+    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help(METRICS_HELP)),
+            Arg::Long("format") => {
+                let name = text(&mut parser, "--format")?;
+                let known = FORMATS.iter().find(|(known, _)| *known == name);
+                format = known.map(|&(_, format)| format).ok_or_else(|| {
+                    let names: Vec<&str> = FORMATS.iter().map(|&(name, _)| name).collect();
+                    format!("--format `{name}` is unknown; there are: {}", names.join(", "))
+                })?;
+            }
+            Arg::Long("job-id") => job_id = Some(text(&mut parser, "--job-id")?),
+            Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
+            other => return Err(other.unexpected().to_string()),
+        }
+    }
+    let dir = dir.ok_or("the directory of the profile is missing")?;
+    Ok(Request::Metrics(kept::Request { dir, format, job_id }))
+}
+
+fn serve(mut parser: Parser) -> Result<Request, String> {
+    let mut request = serve::Request {
+        listen: Listen::Tcp(format!("127.0.0.1:{PORT}")),
+        linger: Duration::from_secs(900),
+        web_config: None,
+        max_series: 1000,
+        show_user: false,
+        socket: None,
+    };
+    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        match arg {
+            Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help(SERVE_HELP)),
+            Arg::Long("listen") => request.listen = listen(&text(&mut parser, "--listen")?)?,
+            Arg::Long("linger") => request.linger = time("--linger", &text(&mut parser, "--linger")?)?,
+            Arg::Long("web.config.file") => {
+                request.web_config = Some(value(&mut parser, "--web.config.file")?.into());
+            }
+            Arg::Long("max-series-per-job") => {
+                let number = text(&mut parser, "--max-series-per-job")?;
+                let positive = number.parse().ok().filter(|&number| number > 0);
+                request.max_series =
+                    positive.ok_or_else(|| format!("--max-series-per-job `{number}` is not a number from 1 on"))?;
+            }
+            Arg::Long("show-user") => request.show_user = true,
+            Arg::Long("socket") => request.socket = Some(value(&mut parser, "--socket")?.into()),
+            other => return Err(other.unexpected().to_string()),
+        }
+    }
+    Ok(Request::Serve(request))
+}
+
+/// `ADDR:PORT`, `:PORT`, `ADDR` or `unix:PATH`.
+pub(crate) fn listen(given: &str) -> Result<Listen, String> {
+    if let Some(path) = given.strip_prefix("unix:") {
+        return if path.is_empty() { Err("--listen unix: needs a path".into()) } else { Ok(Listen::Unix(path.into())) };
+    }
+    let has_port = given
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| port.parse::<u16>().is_ok() && (!host.contains(':') || host.ends_with(']')));
+    Ok(Listen::Tcp(match (has_port, given.strip_prefix(':')) {
+        (true, Some(port)) => format!("0.0.0.0:{port}"),
+        (true, None) => given.to_owned(),
+        (false, _) if given.contains(':') && !given.starts_with('[') => format!("[{given}]:{PORT}"),
+        (false, _) => format!("{given}:{PORT}"),
+    }))
+}
+
+/// `90`, `90s`, `15m`, `2h`.
+pub(crate) fn time(option: &str, given: &str) -> Result<Duration, String> {
+    let (number, unit) = match given.strip_suffix(['s', 'm', 'h']) {
+        Some(number) if given.ends_with('m') => (number, 60.0),
+        Some(number) if given.ends_with('h') => (number, 3600.0),
+        Some(number) => (number, 1.0),
+        None => (given, 1.0),
+    };
+    let seconds = number.parse::<f64>().ok().map(|number| number * unit);
+    seconds
+        .filter(|seconds| (0.0..=1e7).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| format!("{option} `{given}` is not a time such as 90s, 15m or 2h"))
+}
+
+/// The value of an option.
+pub(crate) fn value(parser: &mut Parser, option: &str) -> Result<OsString, String> {
+    parser.value().map_err(|_| format!("{option} needs a value"))
+}
+
+/// As [`value`], as text.
+pub(crate) fn text(parser: &mut Parser, option: &str) -> Result<String, String> {
+    value(parser, option)?.string().map_err(|error| format!("{option}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Request, String> {
+        let (command, rest) = line.split_once(' ').unwrap_or((line, ""));
+        parse(command, Parser::from_args(rest.split_whitespace().map(OsString::from)))
+    }
+
+    #[test]
+    fn understands_metrics() {
+        let Ok(Request::Metrics(request)) = parsed("metrics d --format openmetrics --job-id 71") else { panic!() };
+        assert_eq!((request.format, request.job_id.as_deref()), (Format::OpenMetrics, Some("71")));
+        assert_eq!(parsed("metrics -h"), Ok(Request::Help(METRICS_HELP)));
+        for (line, part) in [
+            ("metrics", "directory of the profile is missing"),
+            ("metrics d --format xml", "`xml` is unknown; there are: prometheus, openmetrics, otlp-json"),
+            ("metrics d e", "\"e\""),
+            ("metrics d --format", "--format needs a value"),
+        ] {
+            let message = parsed(line).unwrap_err();
+            assert!(message.starts_with("metrics: ") && message.contains(part), "{line}: {message}");
+        }
+    }
+
+    #[test]
+    fn understands_serve() {
+        let line = "serve --listen 0.0.0.0:1 --linger 2m --web.config.file=w.yml --max-series-per-job 7 --socket s";
+        let Ok(Request::Serve(request)) = parsed(line) else { panic!() };
+        assert_eq!(request.listen, Listen::Tcp("0.0.0.0:1".into()));
+        assert_eq!((request.linger, request.max_series), (Duration::from_secs(120), 7));
+        assert_eq!((request.web_config, request.socket), (Some("w.yml".into()), Some("s".into())));
+        for (given, address) in
+            [("::1", "[::1]:9745"), ("[::1]:80", "[::1]:80"), (":80", "0.0.0.0:80"), ("node7", "node7:9745")]
+        {
+            assert_eq!(listen(given), Ok(Listen::Tcp(address.into())), "{given}");
+        }
+        assert_eq!(listen("unix:/a/b"), Ok(Listen::Unix("/a/b".into())));
+        for (line, part) in [
+            ("serve --linger soon", "--linger `soon` is not a time"),
+            ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
+            ("serve --listen unix:", "needs a path"),
+            ("serve 9745", "\"9745\""),
+        ] {
+            let message = parsed(line).unwrap_err();
+            assert!(message.starts_with("serve: ") && message.contains(part), "{line}: {message}");
+        }
+    }
+}

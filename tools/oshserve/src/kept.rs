@@ -1,0 +1,94 @@
+//! Metrics of a kept profile: `oshprof metrics DIR`.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use pellucid_profile::file::Directory;
+use pellucid_profile::merge::Merged;
+use pellucid_profile::model::{Job, Progress};
+
+use crate::commands::{FAILED, Format};
+use crate::metrics::collect::{Identity, View, collect};
+use crate::metrics::family::Family;
+use crate::metrics::live::Now;
+use crate::metrics::series::Memory;
+use crate::metrics::{openmetrics, otlp, text};
+
+/// `oshprof metrics`.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Directory of the profile.
+    pub dir: PathBuf,
+    /// How they are printed.
+    pub format: Format,
+    /// Label `job_id`.
+    pub job_id: Option<String>,
+}
+
+/// Prints them. What cannot be read of the profile is named on standard error.
+pub fn run(request: &Request) -> ExitCode {
+    let directory = match Directory::open(&request.dir) {
+        Ok(directory) => directory,
+        Err(error) => {
+            eprintln!("oshprof: {error}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    let merged = Merged::new(&directory, |_, _| {});
+    let problems = directory.problems();
+    problems.iter().for_each(|problem| eprintln!("oshprof: {problem}"));
+    let text = match print(request, &merged) {
+        Ok(text) => text,
+        Err(error) => {
+            eprintln!("oshprof: metrics: {error}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    match io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("oshprof: standard output: {error}");
+            ExitCode::from(FAILED)
+        }
+        _ if problems.is_empty() => ExitCode::SUCCESS,
+        _ => ExitCode::from(FAILED),
+    }
+}
+
+fn print(request: &Request, merged: &Merged) -> Result<String, String> {
+    let job = &merged.job;
+    let families = families(merged, &identity(job, request.job_id.as_deref()));
+    match request.format {
+        Format::Prometheus => text::encode(&families),
+        Format::OpenMetrics => Ok(openmetrics::encode(&families)),
+        Format::OtlpJson => {
+            let end = job.start_realtime_ns.saturating_add(job.wall_ns);
+            let attributes = vec![
+                ("service.name".to_owned(), crate::metrics::collect::program(job).to_owned()),
+                ("host.name".to_owned(), job.host.clone()),
+                ("shmem.npes".to_owned(), job.npes.to_string()),
+            ];
+            let source = otlp::Source { attributes, start_ns: job.start_realtime_ns, now_ns: end };
+            let request = otlp::request(&families, &source);
+            serde_json::to_string(&request).map(|text| text + "\n").map_err(|error| error.to_string())
+        }
+    }
+}
+
+fn identity(job: &Job, job_id: Option<&str>) -> Identity {
+    let default = || format!("{}-{}", job.host, job.start_realtime_ns / 1_000_000_000);
+    Identity {
+        job_id: job_id.map_or_else(default, str::to_owned),
+        launcher: "oshrun".into(),
+        scope: "job".into(),
+        ..Identity::default()
+    }
+}
+
+/// The metrics of a job that has ended.
+fn families(merged: &Merged, identity: &Identity) -> Vec<Family> {
+    let lost = merged.pes.iter().filter(|pe| pe.progress != Progress::Finalized).count() as u64;
+    let now = Now { lost, ..Now::default() };
+    let state = crate::metrics::collect::state_of(merged.job.exit_status);
+    collect(&View { identity, state, merged, now: &now }, &mut Memory::default())
+}

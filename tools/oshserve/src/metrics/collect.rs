@@ -1,0 +1,306 @@
+//! From a job to its metrics.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
+
+use pellucid_profile::histogram::Histogram as Latency;
+use pellucid_profile::merge::{Merged, PeRow};
+use pellucid_profile::model::{Job, Progress, Routine, SizeCount};
+use pellucid_profile::op::{self, Class};
+use pellucid_profile::size::{DISTANCES, Distance};
+
+use super::family::{Family, Value};
+use super::histogram::{Histogram, seconds};
+use super::live::{KINDS, Now};
+use super::op::template;
+use super::series::{Memory, OTHERS};
+use super::table::Id;
+
+/// States of a job, as labels.
+pub const STATES: [&str; 5] = ["starting", "running", "finished", "failed", "killed"];
+/// Classes whose calls move data.
+const MOVING: [Class; 5] = [Class::Put, Class::Get, Class::Amo, Class::Signal, Class::Collective];
+
+/// The state of a job with this exit status; `None`: it has none yet, or nobody knows.
+pub fn state_of(exit_status: Option<i32>) -> &'static str {
+    match exit_status {
+        None => "running",
+        Some(0) => "finished",
+        // As shells have it: a signal, and 128.
+        Some(status) if status > 128 => "killed",
+        Some(_) => "failed",
+    }
+}
+
+/// The program's name without its folder.
+pub fn program(job: &Job) -> &str {
+    job.program.rsplit('/').next().unwrap_or_default()
+}
+
+/// What is known of a job beside its numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// What tells it from other jobs.
+    pub job_id: String,
+    /// Step of the batch system.
+    pub step: String,
+    /// Its user; empty where that is not to be shown.
+    pub user: String,
+    /// What started it.
+    pub launcher: String,
+    /// `shm` or `ofi`.
+    pub transport: String,
+    /// `host` or `job`.
+    pub scope: String,
+}
+
+/// A job, ready to be turned into metrics.
+#[derive(Debug)]
+pub struct View<'a> {
+    /// Who.
+    pub identity: &'a Identity,
+    /// One of [`STATES`].
+    pub state: &'static str,
+    /// Sums over its PEs.
+    pub merged: &'a Merged,
+    /// What is only known of a job that runs.
+    pub now: &'a Now,
+}
+
+/// Sums of one operation.
+#[derive(Clone, Debug, Default)]
+struct OpSum {
+    moves: bool,
+    has_peer: bool,
+    calls: [u64; DISTANCES],
+    bytes: [u64; DISTANCES],
+    errors: u64,
+    ns: u64,
+}
+
+impl OpSum {
+    fn add(&mut self, routine: &Routine) {
+        self.moves |= MOVING.contains(&routine.class);
+        self.has_peer |= MOVING[..4].contains(&routine.class);
+        for d in 0..DISTANCES {
+            self.calls[d] = self.calls[d].saturating_add(routine.calls[d]);
+            self.bytes[d] = self.bytes[d].saturating_add(routine.bytes[d]);
+        }
+        self.errors = self.errors.saturating_add(routine.errors);
+        self.ns = self.ns.saturating_add(routine.measured_ns());
+    }
+
+    fn join(&mut self, other: &OpSum) {
+        self.moves |= other.moves;
+        self.has_peer |= other.has_peer;
+        for d in 0..DISTANCES {
+            self.calls[d] = self.calls[d].saturating_add(other.calls[d]);
+            self.bytes[d] = self.bytes[d].saturating_add(other.bytes[d]);
+        }
+        self.errors = self.errors.saturating_add(other.errors);
+        self.ns = self.ns.saturating_add(other.ns);
+    }
+
+    /// Distances that have a series: all that can be, and whatever was counted.
+    fn distances(&self) -> impl Iterator<Item = Distance> {
+        Distance::ALL.into_iter().filter(|&d| self.calls[d as usize] > 0 || (d != Distance::None) == self.has_peer)
+    }
+}
+
+/// All metrics of a job, in the order of the table.
+pub fn collect(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
+    let mut families = about(view);
+    families.extend(by_op(view, memory));
+    families.extend(by_class(view));
+    families.extend(waiting(view));
+    families.extend(rest(view, memory));
+    families.sort_by_key(|family| family.row.id);
+    families.retain(|family| !family.is_empty());
+    memory.hold(&mut families);
+    families
+}
+
+fn one(id: Id, view: &View<'_>, value: Value) -> Family {
+    let mut family = Family::new(id);
+    family.add(&[&view.identity.job_id], value);
+    family
+}
+
+fn about(view: &View<'_>) -> Vec<Family> {
+    let (id, job) = (view.identity, &view.merged.job);
+    let program = program(job);
+    let level = view.merged.pes.iter().map(|pe| pe.level).max().unwrap_or(0).to_string();
+    let version = env!("CARGO_PKG_VERSION");
+    let mut info = Family::new(Id::JobInfo);
+    let about = [&id.job_id, &id.step, program, &id.user, &id.launcher, &id.transport, version, &level, &id.scope];
+    info.add(&about.map(|text: &str| text), Value::Count(1));
+    let mut state = Family::new(Id::JobState);
+    for name in STATES {
+        state.add(&[&id.job_id, name], Value::Count(u64::from(name == view.state)));
+    }
+    vec![
+        info,
+        state,
+        one(Id::JobPes, view, Value::Count(job.npes.into())),
+        one(Id::JobLocalPes, view, Value::Count(view.merged.pes.len() as u64)),
+        one(Id::JobStart, view, Value::Number(seconds(job.start_realtime_ns))),
+    ]
+}
+
+fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
+    let mut sums: BTreeMap<String, OpSum> = BTreeMap::new();
+    for routine in &view.merged.routines {
+        sums.entry(template(&routine.name)).or_default().add(routine);
+    }
+    let mut late: BTreeMap<String, u64> = BTreeMap::new();
+    for row in &view.merged.late {
+        let lost = late.entry(template(&row.routine)).or_default();
+        *lost = lost.saturating_add(row.lost_ns);
+    }
+    let mut order: Vec<(&String, u64)> = sums.iter().map(|(op, sum)| (op, sum.calls.iter().sum())).collect();
+    order.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    let known: Vec<String> = memory.choose_ops(order.into_iter().map(|(op, _)| op.clone())).to_vec();
+    let mut others = OpSum { has_peer: true, moves: true, ..OpSum::default() };
+    let mut others_late = 0_u64;
+    for (op, sum) in sums.iter().filter(|(op, _)| !known.contains(op)) {
+        others.join(sum);
+        others_late = others_late.saturating_add(late.get(op).copied().unwrap_or(0));
+    }
+    let job = view.identity.job_id.as_str();
+    let mut made = [Id::Calls, Id::CallBytes, Id::CallErrors, Id::CallSeconds, Id::Late].map(Family::new);
+    let [calls, bytes, errors, time, lost] = &mut made;
+    let none = OpSum::default();
+    let rows = known.iter().map(|op| (op.as_str(), sums.get(op).unwrap_or(&none), late.get(op).copied().unwrap_or(0)));
+    for (op, sum, late) in rows.chain([(OTHERS, &others, others_late)]) {
+        for distance in sum.distances() {
+            calls.add(&[job, op, distance.name()], Value::Count(sum.calls[distance as usize]));
+            if sum.moves {
+                bytes.add(&[job, op, distance.name()], Value::Count(sum.bytes[distance as usize]));
+            }
+        }
+        errors.add(&[job, op], Value::Count(sum.errors));
+        time.add(&[job, op], Value::Number(seconds(sum.ns)));
+        if is_together(op) {
+            lost.add(&[job, op], Value::Number(seconds(late)));
+        }
+    }
+    made.into()
+}
+
+/// Whether all PEs of a team call it together.
+fn is_together(name: &str) -> bool {
+    static TEMPLATES: LazyLock<HashSet<String>> = LazyLock::new(|| {
+        let together = (0..).zip(op::OPS.iter()).filter(|(id, _)| op::traits(*id) & op::TOGETHER != 0);
+        together.map(|(_, row)| template(row.name)).collect()
+    });
+    name == OTHERS || TEMPLATES.contains(name)
+}
+
+fn by_class(view: &View<'_>) -> Vec<Family> {
+    let job = view.identity.job_id.as_str();
+    let mut durations = Family::new(Id::CallDuration);
+    let mut sizes = Family::new(Id::MessageSize);
+    for class in Class::ALL {
+        let of_class = || view.merged.routines.iter().filter(move |routine| routine.class == class);
+        let mut latency = Latency::default();
+        of_class().for_each(|routine| latency.merge(&routine.latency));
+        let ns = of_class().fold(0_u64, |sum, routine| sum.saturating_add(routine.measured_ns()));
+        let histogram = Histogram::of_durations(&latency, ns);
+        durations.add(&[job, class.name()], Value::Histogram(Box::new(histogram)));
+        if MOVING.contains(&class) {
+            let all: Vec<SizeCount> = of_class().flat_map(|routine| routine.sizes.iter().copied()).collect();
+            sizes.add(&[job, class.name()], Value::Histogram(Box::new(Histogram::of_sizes(&all))));
+        }
+    }
+    vec![durations, sizes]
+}
+
+fn waiting(view: &View<'_>) -> Vec<Family> {
+    let job = view.identity.job_id.as_str();
+    let mut made = [Id::Waiting, Id::BlockedPes, Id::LongestWait, Id::SlowestPe].map(Family::new);
+    let [time, blocked, longest, slowest] = &mut made;
+    for (at, (kind, class)) in KINDS.into_iter().enumerate() {
+        let ns = view.merged.pes.iter().map(|pe| pe.time_ns(|c| c == class)).fold(0, u64::saturating_add);
+        let now = &view.now.blocked[at];
+        time.add(&[job, kind], Value::Number(seconds(ns)));
+        blocked.add(&[job, kind], Value::Count(now.pes));
+        longest.add(&[job, kind], Value::Number(seconds(now.longest_ns)));
+        let pe = now.on.or_else(|| latest(view.merged, class)).map_or(-1.0, f64::from);
+        slowest.add(&[job, kind], Value::Number(pe));
+    }
+    made.into()
+}
+
+/// The PE by whose late arrival in calls of a class most was lost.
+fn latest(merged: &Merged, class: Class) -> Option<u32> {
+    let mut by_pe: BTreeMap<u32, u64> = BTreeMap::new();
+    for row in &merged.late {
+        if op::find(&row.routine).and_then(op::get).is_some_and(|known| known.class == class) {
+            for (pe, (_, lost)) in &row.by_pe {
+                let sum = by_pe.entry(*pe).or_default();
+                *sum = sum.saturating_add(*lost);
+            }
+        }
+    }
+    let most = by_pe.into_iter().max_by_key(|(pe, lost)| (*lost, std::cmp::Reverse(*pe)))?;
+    Some(most.0).filter(|_| most.1 > 0)
+}
+
+fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
+    let (job, pes) = (view.identity.job_id.as_str(), &view.merged.pes);
+    let ratios: Vec<f64> = pes.iter().filter_map(communication_ratio).collect();
+    let mut ratio = Family::new(Id::CommunicationRatio);
+    let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
+    let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &r| (min.min(r), max.max(r)));
+    for (stat, value) in [("min", min.min(max)), ("mean", mean), ("max", max)] {
+        ratio.add(&[job, stat], Value::Number(value));
+    }
+    let sum = |of: fn(&PeRow) -> u64| pes.iter().map(of).fold(0_u64, u64::saturating_add);
+    let (nbi, blocked) = (sum(|pe| pe.nbi.ns), sum(|pe| pe.nbi.blocked_ns));
+    let overlap = if nbi == 0 { 0.0 } else { 1.0 - (blocked as f64 / nbi as f64).min(1.0) };
+    let mut made = vec![
+        ratio,
+        one(Id::LostPes, view, Value::Count(view.now.lost)),
+        one(Id::WaitCycles, view, Value::Count(view.now.cycles)),
+        one(Id::NbiOverlap, view, Value::Number(overlap)),
+        one(Id::Overhead, view, Value::Number(seconds(sum(|pe| pe.overhead_ns)))),
+        regions(view, memory),
+    ];
+    let mut network = Family::new(Id::Network);
+    for (event, sum) in &view.merged.wire {
+        network.add(&[job, event], Value::Count(sum.total));
+    }
+    made.push(network);
+    if let Some([used, most_used, size, most_size]) = view.now.heap {
+        let (mut in_use, mut there) = (Family::new(Id::HeapUsed), Family::new(Id::HeapSize));
+        for (stat, used, size) in [("sum", used, size), ("max", most_used, most_size)] {
+            in_use.add(&[job, stat], Value::Count(used));
+            there.add(&[job, stat], Value::Count(size));
+        }
+        made.extend([in_use, there]);
+    }
+    made
+}
+
+fn communication_ratio(pe: &PeRow) -> Option<f64> {
+    let wall = pe.wall_ns();
+    (pe.progress != Progress::Attached && wall > 0).then(|| (pe.time_ns(|_| true) as f64 / wall as f64).min(1.0))
+}
+
+fn regions(view: &View<'_>, memory: &mut Memory) -> Family {
+    let job = view.identity.job_id.as_str();
+    let named = || view.merged.regions.iter().filter(|(name, _)| !name.is_empty());
+    let known: Vec<String> = memory.choose_regions(named().map(|(name, _)| name.clone())).to_vec();
+    let mut family = Family::new(Id::Region);
+    let time = |of: &dyn Fn(&str) -> bool| {
+        named().filter(|(name, _)| of(name)).map(|(_, sum)| sum.own_ns).fold(0, u64::saturating_add)
+    };
+    for region in &known {
+        family.add(&[job, region], Value::Number(seconds(time(&|name| name == region))));
+    }
+    if !known.is_empty() {
+        let others = time(&|name| !known.iter().any(|region| region == name));
+        family.add(&[job, OTHERS], Value::Number(seconds(others)));
+    }
+    family
+}

@@ -1,0 +1,163 @@
+//! Jobs that are handed over: whoever made a segment sends it, and holds the connection until the job ends.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{self, Read};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pellucid_profile::segment::{Segment, handover};
+
+use super::jobs::Jobs;
+use super::tracked::{Key, Tracked, key};
+use crate::metrics::collect::{Identity, STATES};
+use crate::sys;
+
+/// Longest message.
+const LONGEST: usize = 16 << 10;
+/// How long the message may take.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Jobs at a time.
+const MOST: usize = 1024;
+/// PEs of a host.
+const MOST_PES: usize = 1 << 16;
+
+/// Where jobs are handed over, unless the user says otherwise.
+pub fn default_socket() -> PathBuf {
+    let variable = |name: &str| std::env::var_os(name);
+    match variable(handover::VARIABLE).filter(|named| !named.is_empty()) {
+        Some(named) => named.into(),
+        None if handover::user() == 0 => PathBuf::from("/run/pellucid/serve.sock"),
+        None => handover::user_socket(variable),
+    }
+}
+
+/// Listens in a thread of its own.
+///
+/// # Errors
+/// What the system answered, or that another exporter listens there.
+pub fn listen(path: &Path, jobs: Arc<Jobs>) -> io::Result<()> {
+    let listener = bind(path)?;
+    let count = Arc::new(AtomicUsize::new(0));
+    std::thread::Builder::new().name("handover".into()).spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(stream) = stream else {
+                // Too many open files, as a rule: they become fewer.
+                std::thread::sleep(Duration::from_millis(100));
+                continue;
+            };
+            if count.fetch_add(1, Ordering::Relaxed) >= MOST {
+                count.fetch_sub(1, Ordering::Relaxed);
+                continue;
+            }
+            let (jobs, mine) = (Arc::clone(&jobs), Arc::clone(&count));
+            let attend = move || {
+                if let Err(error) = follow(stream, &jobs) {
+                    jobs.count_error();
+                    eprintln!("oshprof: serve: a job that was handed over: {error}");
+                }
+                mine.fetch_sub(1, Ordering::Relaxed);
+            };
+            let started = std::thread::Builder::new().name("job".into()).stack_size(256 << 10).spawn(attend);
+            if started.is_err() {
+                count.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn bind(path: &Path) -> io::Result<UnixListener> {
+    if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+        let mode = if handover::user() == 0 { 0o755 } else { 0o700 };
+        fs::DirBuilder::new().recursive(true).mode(mode).create(folder)?;
+        let owner = fs::metadata(folder)?.uid();
+        if owner != handover::user() && owner != 0 {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "its folder belongs to somebody else"));
+        }
+    }
+    if UnixStream::connect(path).is_ok() {
+        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another exporter takes jobs there"));
+    }
+    let _ = fs::remove_file(path);
+    // Root's is for all users, whose identity the kernel tells; everybody else's is for themselves.
+    let _mask = sys::Private::new(if handover::user() == 0 { 0o111 } else { 0o177 });
+    UnixListener::bind(path)
+}
+
+/// One job, from its message to its end.
+fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
+    let user = handover::peer(stream.as_fd())?;
+    if handover::user() != 0 && user != handover::user() {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("it is user {user}'s")));
+    }
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let Some((facts, fd)) = first_message(&stream)? else { return Ok(()) };
+    let key = add(&facts, fd.as_ref(), jobs)?;
+    drop(fd);
+    stream.set_read_timeout(None)?;
+    let mut text = String::new();
+    let _ = stream.by_ref().take(LONGEST as u64).read_to_string(&mut text);
+    let said = pairs(&text);
+    let state = said.get("state").and_then(|state| STATES.into_iter().find(|known| known == state));
+    jobs.end(key, state);
+    Ok(())
+}
+
+/// Name and value of each line, and the descriptor. `None`: nothing came, as where somebody only looks whether we are there.
+fn first_message(stream: &UnixStream) -> io::Result<Option<(HashMap<String, String>, Option<OwnedFd>)>> {
+    let (mut text, mut fd) = (Vec::new(), None);
+    let mut part = [0_u8; 4096];
+    loop {
+        let (bytes, received) = sys::receive(stream.as_fd(), &mut part)?;
+        fd = fd.or(received);
+        text.extend(&part[..bytes]);
+        if bytes == 0 && text.is_empty() {
+            return Ok(None);
+        }
+        if bytes == 0 || text.len() > LONGEST {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its message is cut off or too long"));
+        }
+        if text.ends_with(b"\n\n") {
+            return Ok(Some((pairs(&String::from_utf8_lossy(&text)), fd)));
+        }
+    }
+}
+
+fn pairs(text: &str) -> HashMap<String, String> {
+    text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
+}
+
+fn add(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs) -> io::Result<Key> {
+    let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
+    let fd = fd.ok_or_else(|| invalid("no descriptor came with it"))?;
+    if !sys::is_sealed(fd.as_fd()) {
+        return Err(invalid("its memory can be shrunk"));
+    }
+    let segment = Segment::map(fd.as_fd())?;
+    if segment.pes().len() > MOST_PES {
+        return Err(invalid("it has more PEs than a host"));
+    }
+    // Sent by a user: cut, so that labels stay labels.
+    let fact = |name: &str| facts.get(name).map(|value| value.chars().take(64).collect()).unwrap_or_default();
+    let all_here = segment.pes().len() == segment.npes() as usize;
+    let identity = Identity {
+        job_id: fact("job_id"),
+        step: fact("step"),
+        user: if jobs.limits().show_user { fact("user") } else { String::new() },
+        launcher: fact("launcher"),
+        transport: if all_here { "shm".into() } else { "ofi".into() },
+        scope: if all_here { "job".into() } else { "host".into() },
+    };
+    if identity.job_id.is_empty() {
+        return Err(invalid("it has no job_id"));
+    }
+    let this = key(&segment);
+    jobs.add(Tracked::new(segment, identity, None));
+    Ok(this)
+}

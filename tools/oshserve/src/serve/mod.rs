@@ -1,0 +1,89 @@
+//! The exporter: `oshprof serve`.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`tracked`] | a job that is known: its segment, or its last numbers |
+//! | [`jobs`] | all of them; when one is forgotten |
+//! | [`handover`], [`found`] | how jobs become known: by the socket, and under `/proc` |
+//! | [`answer`] | paths, formats, the pages |
+//! | [`config`] | the file of `--web.config.file`: TLS and passwords |
+//! | [`server`] | connections and their bounds |
+
+pub mod answer;
+pub mod config;
+pub mod found;
+pub mod handover;
+pub mod jobs;
+pub mod server;
+pub mod tracked;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::commands::FAILED;
+use jobs::Jobs;
+use server::Listener;
+
+/// Port by default.
+pub const PORT: u16 = 9745;
+
+/// `oshprof serve`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Where it listens.
+    pub listen: Listen,
+    /// How long a job that has ended is shown at most.
+    pub linger: Duration,
+    /// TLS and passwords.
+    pub web_config: Option<PathBuf>,
+    /// Series that a job may have.
+    pub max_series: usize,
+    /// Whether users are named.
+    pub show_user: bool,
+    /// Where jobs are handed over, where that is not the usual place.
+    pub socket: Option<PathBuf>,
+}
+
+/// Where the server listens.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listen {
+    /// Address and port.
+    Tcp(String),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+/// Serves until it is ended by a signal.
+pub fn run(request: &Request) -> ExitCode {
+    match start(request) {
+        Ok(never) => match never {},
+        Err(message) => {
+            eprintln!("oshprof: serve: {message}");
+            ExitCode::from(FAILED)
+        }
+    }
+}
+
+fn start(request: &Request) -> Result<std::convert::Infallible, String> {
+    let config = request.web_config.clone().map(config::Config::open).transpose()?;
+    let jobs = Arc::new(Jobs::new(jobs::Limits {
+        linger: request.linger,
+        max_series: request.max_series,
+        show_user: request.show_user,
+    }));
+    let listener = Listener::bind(&request.listen)?;
+    let path = request.socket.clone().unwrap_or_else(handover::default_socket);
+    if let Err(error) = handover::listen(&path, Arc::clone(&jobs)) {
+        eprintln!(
+            "oshprof: serve: {}: {error}; jobs are found by themselves, except for those between two scrapes",
+            path.display()
+        );
+    }
+    if listener.is_open_to_others() && config.as_ref().is_none_or(|config| !config.has_users()) {
+        eprintln!("oshprof: serve: {} is open to everybody on the network: see --web.config.file", listener.name());
+    }
+    println!("oshprof: serving metrics at {}", listener.url(config.as_ref().is_some_and(config::Config::has_tls)));
+    server::serve(listener, jobs, config)
+}

@@ -1,0 +1,275 @@
+//! Connections and their bounds. HTTP is hyper's, TLS is rustls'.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::fs;
+use std::net::IpAddr;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
+use hyper::service::service_fn;
+use hyper::{Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::task::{AbortHandle, LocalSet};
+use tokio_rustls::TlsAcceptor;
+
+use super::Listen;
+use super::answer::{Asked, answer, plain};
+use super::config::Config;
+use super::jobs::Jobs;
+
+/// Connections at a time. One more, and the oldest that has no request under way is closed.
+const CONNECTIONS: usize = 16;
+/// Time for a request's head, and for the encryption's handshake.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+/// How long a connection may be used.
+const LIFE: Duration = Duration::from_secs(600);
+/// Bytes of a request's head.
+const HEAD_BYTES: usize = 8 << 10;
+
+/// A socket that listens.
+pub enum Listener {
+    /// Address and port.
+    Tcp(std::net::TcpListener),
+    /// In the file system.
+    Unix(std::os::unix::net::UnixListener, PathBuf),
+}
+
+impl Listener {
+    /// Binds it.
+    ///
+    /// # Errors
+    /// What is wrong, with the address.
+    pub fn bind(to: &Listen) -> Result<Listener, String> {
+        match to {
+            Listen::Tcp(address) => {
+                let listener = std::net::TcpListener::bind(address).map_err(|error| format!("{address}: {error}"))?;
+                listener.set_nonblocking(true).map_err(|error| format!("{address}: {error}"))?;
+                Ok(Listener::Tcp(listener))
+            }
+            Listen::Unix(path) => {
+                let failed = |error| format!("unix:{}: {error}", path.display());
+                let is_socket = fs::symlink_metadata(path).is_ok_and(|facts| facts.file_type().is_socket());
+                if is_socket && std::os::unix::net::UnixStream::connect(path).is_err() {
+                    fs::remove_file(path).map_err(failed)?;
+                }
+                let listener = {
+                    let _mask = crate::sys::Private::new(0o177);
+                    std::os::unix::net::UnixListener::bind(path).map_err(failed)?
+                };
+                fs::set_permissions(path, fs::Permissions::from_mode(0o600)).map_err(failed)?;
+                listener.set_nonblocking(true).map_err(failed)?;
+                Ok(Listener::Unix(listener, path.clone()))
+            }
+        }
+    }
+
+    /// Whether others than this host can reach it.
+    pub fn is_open_to_others(&self) -> bool {
+        match self {
+            Listener::Tcp(listener) => listener.local_addr().is_ok_and(|address| !address.ip().is_loopback()),
+            Listener::Unix(..) => false,
+        }
+    }
+
+    /// Where it listens.
+    pub fn name(&self) -> String {
+        match self {
+            Listener::Tcp(listener) => listener.local_addr().map(|address| address.to_string()).unwrap_or_default(),
+            Listener::Unix(_, path) => format!("unix:{}", path.display()),
+        }
+    }
+
+    /// What to type.
+    pub fn url(&self, encrypted: bool) -> String {
+        match self {
+            Listener::Tcp(_) => format!("http{}://{}/metrics", if encrypted { "s" } else { "" }, self.name()),
+            Listener::Unix(..) => self.name(),
+        }
+    }
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Shared {
+    jobs: Arc<Jobs>,
+    config: Option<Arc<Config>>,
+    name: Arc<str>,
+}
+
+/// A connection: whether a request is under way, and how to end it.
+struct Open {
+    number: u64,
+    busy: Rc<Cell<bool>>,
+    handle: AbortHandle,
+}
+
+/// Serves for ever.
+///
+/// # Errors
+/// What the system refused at the start.
+pub fn serve(listener: Listener, jobs: Arc<Jobs>, config: Option<Config>) -> Result<Infallible, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(4)
+        .build()
+        .map_err(|error| error.to_string())?;
+    let shared = Shared { jobs, config: config.map(Arc::new), name: listener.name().into() };
+    let local = LocalSet::new();
+    runtime.block_on(local.run_until(accept(listener, shared))).map_err(|error| error.to_string())
+}
+
+async fn accept(listener: Listener, shared: Shared) -> std::io::Result<Infallible> {
+    let open: Rc<RefCell<VecDeque<Open>>> = Rc::default();
+    let (tcp, unix) = match listener {
+        Listener::Tcp(listener) => (Some(TcpListener::from_std(listener)?), None),
+        Listener::Unix(listener, _) => (None, Some(UnixListener::from_std(listener)?)),
+    };
+    let mut number = 0;
+    loop {
+        let accepted = match (&tcp, &unix) {
+            (Some(tcp), _) => tcp.accept().await.map(|(stream, from)| (Stream::Tcp(stream), Some(from.ip()))),
+            (None, Some(unix)) => unix.accept().await.map(|(stream, _)| (Stream::Unix(stream), None)),
+            (None, None) => std::future::pending().await,
+        };
+        let Ok((stream, from)) = accepted else {
+            // Too many open files, as a rule: they become fewer.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            continue;
+        };
+        if open.borrow().len() >= CONNECTIONS && !make_room(&open) {
+            continue;
+        }
+        number += 1;
+        let busy = Rc::new(Cell::new(false));
+        let (of, mine, shared, this) = (Rc::clone(&open), Rc::clone(&busy), shared.clone(), number);
+        let task = tokio::task::spawn_local(async move {
+            // Whatever comes of it, the other end is told.
+            let _ = tokio::time::timeout(LIFE, attend(stream, from, shared, mine)).await;
+            of.borrow_mut().retain(|open| open.number != this);
+        });
+        open.borrow_mut().push_back(Open { number, busy, handle: task.abort_handle() });
+    }
+}
+
+/// Closes the oldest connection without a request under way.
+fn make_room(open: &RefCell<VecDeque<Open>>) -> bool {
+    let mut open = open.borrow_mut();
+    let Some(at) = open.iter().position(|one| !one.busy.get()) else { return false };
+    if let Some(oldest) = open.remove(at) {
+        oldest.handle.abort();
+    }
+    true
+}
+
+async fn attend(stream: Stream, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>) {
+    let tls = match &shared.config {
+        None => None,
+        Some(config) => match config.tls() {
+            Ok(tls) => tls,
+            Err(error) => return eprintln!("oshprof: serve: {error}"),
+        },
+    };
+    match tls {
+        None => converse(TokioIo::new(stream), from, shared, busy).await,
+        Some(tls) => {
+            let handshake = TlsAcceptor::from(tls).accept(stream);
+            if let Ok(Ok(stream)) = tokio::time::timeout(HEAD_TIME, handshake).await {
+                converse(TokioIo::new(stream), from, shared, busy).await;
+            }
+        }
+    }
+}
+
+async fn converse<T>(io: TokioIo<T>, from: Option<IpAddr>, shared: Shared, busy: Rc<Cell<bool>>)
+where
+    T: AsyncRead + AsyncWrite + Unpin + 'static,
+{
+    let service = service_fn(move |request: Request<Incoming>| {
+        let (shared, busy) = (shared.clone(), Rc::clone(&busy));
+        async move {
+            busy.set(true);
+            let response = respond(request, from, shared).await;
+            busy.set(false);
+            Ok::<_, Infallible>(response)
+        }
+    });
+    let _ = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES)
+        .serve_connection(io, service)
+        .await;
+}
+
+/// Reads segments and compares passwords beside the thread that serves all connections.
+async fn respond(request: Request<Incoming>, from: Option<IpAddr>, shared: Shared) -> Response<Full<Bytes>> {
+    let (head, _) = request.into_parts();
+    let asked = Asked { method: head.method, path: head.uri.path().to_owned(), headers: head.headers, from };
+    let work = move || {
+        if let Some(config) = &shared.config {
+            let authorization = asked.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+            if !config.admits(authorization) {
+                let mut refused = plain(StatusCode::UNAUTHORIZED, "user or password is wrong\n");
+                refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Basic"));
+                return refused;
+            }
+        }
+        answer(&asked, &shared.jobs, &shared.name)
+    };
+    let failed = || plain(StatusCode::INTERNAL_SERVER_ERROR, "the exporter could not answer\n");
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| failed()).map(|body| Full::new(Bytes::from(body)))
+}
+
+/// A connection of either kind.
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl AsyncRead for Stream {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Tcp(stream) => Pin::new(stream).poll_read(context, buffer),
+            Stream::Unix(stream) => Pin::new(stream).poll_read(context, buffer),
+        }
+    }
+}
+
+impl AsyncWrite for Stream {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
+        match self.get_mut() {
+            Stream::Tcp(stream) => Pin::new(stream).poll_write(context, bytes),
+            Stream::Unix(stream) => Pin::new(stream).poll_write(context, bytes),
+        }
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Tcp(stream) => Pin::new(stream).poll_flush(context),
+            Stream::Unix(stream) => Pin::new(stream).poll_flush(context),
+        }
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        match self.get_mut() {
+            Stream::Tcp(stream) => Pin::new(stream).poll_shutdown(context),
+            Stream::Unix(stream) => Pin::new(stream).poll_shutdown(context),
+        }
+    }
+}

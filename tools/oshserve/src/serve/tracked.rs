@@ -1,0 +1,123 @@
+//! A job that is known to the exporter.
+
+use std::collections::BTreeSet;
+use std::net::IpAddr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use pellucid_profile::live::{PeNow, State};
+use pellucid_profile::merge::Merged;
+use pellucid_profile::model::Progress;
+use pellucid_profile::segment::Segment;
+use pellucid_profile::snapshot::{self, Outcome};
+
+use crate::metrics::collect::{Identity, View, collect};
+use crate::metrics::family::Family;
+use crate::metrics::live::Now;
+use crate::metrics::series::Memory;
+use crate::sys;
+
+/// What tells segments apart: launcher, start and first PE.
+pub type Key = (u32, u64, u32);
+
+/// A job.
+#[derive(Debug)]
+pub struct Tracked {
+    /// Which.
+    pub key: Key,
+    /// Who.
+    pub identity: Identity,
+    /// The launcher, where only its process tells whether the job runs.
+    pub watched: Option<u32>,
+    /// How it stands.
+    pub stage: Stage,
+    memory: Memory,
+}
+
+/// How a job stands.
+#[derive(Debug)]
+pub enum Stage {
+    /// It runs.
+    Runs(Box<Segment>),
+    /// It has ended.
+    Ended {
+        /// Its last numbers.
+        last: Vec<Family>,
+        /// When it ended.
+        at: Instant,
+        /// Who has scraped them.
+        seen_by: BTreeSet<IpAddr>,
+    },
+}
+
+/// The key of a segment.
+pub fn key(segment: &Segment) -> Key {
+    let header = segment.header();
+    (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed), segment.pes().start)
+}
+
+impl Tracked {
+    /// A job that runs.
+    pub fn new(segment: Segment, identity: Identity, watched: Option<u32>) -> Tracked {
+        let (key, stage) = (key(&segment), Stage::Runs(Box::new(segment)));
+        Tracked { key, identity, watched, stage, memory: Memory::default() }
+    }
+
+    /// Its metrics now.
+    pub fn families(&mut self) -> Vec<Family> {
+        match &self.stage {
+            Stage::Runs(segment) => numbers(segment, &self.identity, &mut self.memory, None),
+            Stage::Ended { last, .. } => last.clone(),
+        }
+    }
+
+    /// Takes the last numbers and lets go of the segment. `state`: how the job ended, where that was said.
+    pub fn end(&mut self, state: Option<&'static str>) {
+        if let Stage::Runs(segment) = &self.stage {
+            let last = numbers(segment, &self.identity, &mut self.memory, Some(state));
+            self.stage = Stage::Ended { last, at: Instant::now(), seen_by: BTreeSet::new() };
+        }
+    }
+
+    /// Whether it runs, as far as is known.
+    pub fn runs(&self) -> bool {
+        matches!(self.stage, Stage::Runs(_))
+    }
+}
+
+/// Reads a segment. `ended`: the job has, and perhaps how.
+fn numbers(
+    segment: &Segment,
+    identity: &Identity,
+    memory: &mut Memory,
+    ended: Option<Option<&'static str>>,
+) -> Vec<Family> {
+    let mut profile = snapshot::take(segment, &Outcome::default());
+    if ended.is_some() {
+        // What is counted since the last sample will not be measured any more.
+        profile.pes.iter_mut().flat_map(|pe| &mut pe.routines).for_each(|routine| routine.expected_ns = 0);
+    }
+    let look = |number| {
+        let pe = PeNow::look(segment, number, ended.is_none());
+        if ended.is_some() || pe.pid == 0 || sys::runs(pe.pid) { pe } else { PeNow::look(segment, number, false) }
+    };
+    let pes: Vec<PeNow> = segment.pes().map(look).collect();
+    let gone = |number: u32| pes.iter().any(|pe| pe.pe == number && pe.state == State::Ended);
+    let unfinished = profile.pes.iter().filter(|pe| pe.progress != Progress::Finalized);
+    let lost = unfinished.filter(|pe| gone(pe.pe)).count() as u64;
+    let now = if ended.is_some() {
+        let heap = Now::of(&pes, lost).heap;
+        Now { lost, heap, ..Now::default() }
+    } else {
+        Now::of(&pes, lost)
+    };
+    let state = match ended {
+        Some(Some(state)) => state,
+        Some(None) if lost > 0 || profile.pes.is_empty() => "killed",
+        Some(None) => "finished",
+        None if profile.pes.iter().all(|pe| pe.progress == Progress::Attached) => "starting",
+        None => "running",
+    };
+    let merged = Merged::from(&profile);
+    collect(&View { identity, state, merged: &merged, now: &now }, memory)
+}

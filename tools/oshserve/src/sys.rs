@@ -1,0 +1,77 @@
+//! System calls.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+
+/// Receives bytes and perhaps a descriptor. No bytes: the other end has closed.
+///
+/// # Errors
+/// What the system answered.
+pub fn receive(socket: BorrowedFd<'_>, bytes: &mut [u8]) -> io::Result<(usize, Option<OwnedFd>)> {
+    let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
+    let mut control = [0_u64; 8];
+    // SAFETY: zeros are an empty message.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    (message.msg_iov, message.msg_iovlen) = (&raw mut part, 1);
+    (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), size_of_val(&control));
+    // SAFETY: everything that the message points to lives until the call returns and is as long as said.
+    let got = unsafe { libc::recvmsg(socket.as_raw_fd(), &raw mut message, libc::MSG_CMSG_CLOEXEC) };
+    let got = usize::try_from(got).map_err(|_| io::Error::last_os_error())?;
+    let mut first = None;
+    // SAFETY: the kernel filled in the control buffer that `message` describes.
+    let mut head = unsafe { libc::CMSG_FIRSTHDR(&raw const message) };
+    while !head.is_null() {
+        // SAFETY: heads that these functions return are within the buffer; so is the data that they announce.
+        unsafe {
+            if (*head).cmsg_level == libc::SOL_SOCKET && (*head).cmsg_type == libc::SCM_RIGHTS {
+                let all = ((*head).cmsg_len - libc::CMSG_LEN(0) as usize) / size_of::<i32>();
+                for at in 0..all {
+                    let fd = libc::CMSG_DATA(head).cast::<i32>().add(at).read_unaligned();
+                    // All of them are ours now; those beyond the first are closed.
+                    let owned = OwnedFd::from_raw_fd(fd);
+                    first.get_or_insert(owned);
+                }
+            }
+            head = libc::CMSG_NXTHDR(&raw const message, head);
+        }
+    }
+    Ok((got, first))
+}
+
+/// Whether nobody can shrink this memory file under a reader's feet.
+pub fn is_sealed(fd: BorrowedFd<'_>) -> bool {
+    // SAFETY: plain system call.
+    let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
+    seals >= 0 && seals & libc::F_SEAL_SHRINK != 0
+}
+
+/// Who owns a process; `None`: it has gone.
+pub fn owner(pid: u32) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(format!("/proc/{pid}")).ok().map(|facts| facts.uid())
+}
+
+/// Whether a process runs: one that only waits to be collected does not.
+pub fn runs(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+/// Makes what this process creates readable for its user only, until the result is dropped.
+pub struct Private(libc::mode_t);
+
+impl Private {
+    /// From now on.
+    pub fn new(mask: u32) -> Private {
+        // SAFETY: no pointers.
+        Private(unsafe { libc::umask(mask) })
+    }
+}
+
+impl Drop for Private {
+    fn drop(&mut self) {
+        // SAFETY: no pointers.
+        unsafe { libc::umask(self.0) };
+    }
+}
