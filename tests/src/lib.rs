@@ -7,6 +7,7 @@
 
 pub mod compile;
 pub mod declared;
+pub mod exporter;
 pub mod hosts;
 pub mod launchers;
 pub mod program;

@@ -34,12 +34,15 @@ impl Memory {
     /// Estimates may fall, and a reader may see one word from before a call and the next from after it: a counter then
     /// stays where it was.
     pub fn hold(&mut self, families: &mut [Family]) {
-        for family in families.iter_mut().filter(|family| family.row.kind == Kind::Counter) {
+        let grows = |family: &&mut Family| matches!(family.row.kind, Kind::Counter | Kind::Histogram);
+        for family in families.iter_mut().filter(grows) {
             for series in &mut family.series {
                 let highest = self.highest.entry((family.row.id, series.labels.clone())).or_insert(0.0);
-                match series.value.number() {
-                    value if value >= *highest => *highest = value,
-                    _ => series.value = Value::Number(*highest),
+                match (series.value.number(), &mut series.value) {
+                    (value, _) if value >= *highest => *highest = value,
+                    // Of a histogram only the sum is an estimate: its counts are words that grow.
+                    (_, Value::Histogram(histogram)) => histogram.sum = *highest,
+                    (_, value) => *value = Value::Number(*highest),
                 }
             }
         }

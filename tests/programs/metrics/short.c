@@ -1,0 +1,40 @@
+/* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
+ * "kill": PE 1 is killed; "load": the same over and over; "stand": PE 0 stays away from a barrier. */
+#include <shmem.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static long word;
+static char block[1024], from[1024];
+
+static void work(void) {
+    int next = (shmem_my_pe() + 1) % shmem_n_pes();
+    for (int i = 0; i < 100; i++) {
+        shmem_p(&word, (long)i, next);
+    }
+    for (int i = 0; i < 50; i++) {
+        shmem_putmem(block, from, sizeof block, next);
+    }
+    for (int i = 0; i < 10; i++) {
+        shmem_barrier_all();
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *way = argc > 1 ? argv[1] : "";
+    shmem_init();
+    work();
+    if (!strcmp(way, "kill") && shmem_my_pe() == 1) {
+        raise(SIGKILL);
+    }
+    while (!strcmp(way, "load")) {
+        work();
+    }
+    if (!strcmp(way, "stand") && shmem_my_pe() == 0) {
+        pause();
+    }
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}
