@@ -200,7 +200,7 @@ mod tests {
             ("tls_server_config:\n  cert_file: /nowhere/a\n  key_file: /nowhere/b\n", "/nowhere/b"),
             ("tls_server_config:\n  cert_file: a\n  key_file: b\n  min_version: TLS10\n", "`TLS10` is not supported"),
             ("tls_server_config:\n  cert_file: a\n  key_file: b\n  client_auth_type: Maybe\n", "`Maybe`"),
-            ("a: [", "line"),
+            ("basic_auth_users: [", "line"),
         ] {
             let message = config(text).unwrap_err();
             assert!(message.contains(part), "{text}: {message}");
