@@ -233,7 +233,7 @@ pub fn find(name: &str) -> Option<u16> {
 
 /// As [`find`], for many names: by a table that is made at the first call.
 #[cfg(feature = "write")]
-pub(crate) fn lookup(name: &str) -> Option<u16> {
+pub fn lookup(name: &str) -> Option<u16> {
     static IDS: std::sync::OnceLock<std::collections::HashMap<&str, u16>> = std::sync::OnceLock::new();
     let ids = IDS.get_or_init(|| (0..).zip(OPS.iter()).map(|(id, op)| (op.name, id)).collect());
     ids.get(name).copied()

@@ -17,6 +17,9 @@ usage: oshprof report DIR [options]    report on the profile in DIR
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
        oshprof metrics DIR [options]   the metrics of the profile in DIR: Prometheus, OpenMetrics, OpenTelemetry
        oshprof serve [options]         serve the metrics of the jobs on this host to Prometheus
+       oshprof diff BASE... -- NEW...  what differs between two versions of a program
+       oshprof gate [options]          run two versions in pairs: did the new one get worse?
+       oshprof history COMMAND         which commit changed communication or times
        oshprof --version
 
 `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
@@ -52,10 +55,10 @@ Exit status: 0 all was read, 1 something could not be read (the rest is reported
 ";
 
 /// Commands, as messages list them.
-const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve";
+const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve, diff, gate, history";
 
 /// What the user wants.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Command {
     /// Print this help.
     Help(&'static str),
@@ -71,6 +74,12 @@ pub enum Command {
     Hang(crate::hang::Request),
     /// A command of the exporter.
     Exporter(crate::exporter::Request),
+    /// `oshprof diff`.
+    Diff(crate::diff::Request),
+    /// `oshprof gate`.
+    Gate(crate::gate::Request),
+    /// `oshprof history`.
+    History(crate::history::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
     Advise(PathBuf, bool),
 }
@@ -116,6 +125,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(command)) if command == "top" => crate::top::parse(parser),
         Some(Arg::Value(command)) if command == "hang" => crate::hang::parse(parser),
         Some(Arg::Value(command)) if crate::exporter::is_one(&command) => crate::exporter::parse(&command, parser),
+        Some(Arg::Value(command)) if command == "diff" => crate::diff::parse(parser),
+        Some(Arg::Value(command)) if command == "gate" => crate::gate::parse(parser),
+        Some(Arg::Value(command)) if command == "history" => crate::history::parse(parser),
         Some(Arg::Value(command)) => {
             Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
         }
@@ -202,9 +214,9 @@ mod tests {
         assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
         assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
-        assert_eq!(parsed("--help"), Ok(Command::Help(HELP)));
-        assert_eq!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP)));
-        assert_eq!(parsed("-V"), Ok(Command::Version));
+        assert!(matches!(parsed("--help"), Ok(Command::Help(HELP))));
+        assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP))));
+        assert!(matches!(parsed("-V"), Ok(Command::Version)));
     }
 
     #[test]

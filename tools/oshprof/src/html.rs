@@ -2,7 +2,7 @@
 
 mod chart;
 mod hint;
-mod style;
+pub mod style;
 
 use std::fmt::Write as _;
 
@@ -187,7 +187,7 @@ fn short(title: &str) -> &str {
 }
 
 /// Text as HTML has it.
-fn escape(text: &str) -> String {
+pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 

@@ -1,17 +1,25 @@
 //! `oshprof`: reports on the profiles and traces that Pellucid records, and on jobs that run.
 //!
-//! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage.
+//! Exit status: 0 all was read and reported, 1 something could not be read (the rest is reported), 2 wrong usage; of
+//! comparisons 3 a regression, 4 not comparable.
 #![deny(unsafe_code)]
 
 mod advise;
 mod args;
+mod compare;
+mod diff;
+mod emit;
 mod exporter;
+mod gate;
 mod hang;
+mod history;
 mod html;
 mod live;
+mod outline;
 mod progress;
 mod report;
 mod resolve;
+mod stats;
 mod top;
 mod trace;
 
@@ -32,6 +40,9 @@ fn main() -> ExitCode {
         Ok(args::Command::Top(request)) => top::run(&request),
         Ok(args::Command::Hang(request)) => hang::run(&request),
         Ok(args::Command::Exporter(request)) => exporter::run(&request),
+        Ok(args::Command::Diff(request)) => diff::run(request),
+        Ok(args::Command::Gate(request)) => gate::run(request),
+        Ok(args::Command::History(request)) => history::run(&request),
         Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");

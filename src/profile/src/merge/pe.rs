@@ -145,18 +145,18 @@ fn small_puts(r: &Routine) -> u64 {
 
 impl Pe {
     /// Name of a region, by its number.
-    pub(crate) fn region_name(&self, number: u8) -> &str {
+    pub fn region_name(&self, number: u8) -> &str {
         self.detail.regions.get(usize::from(number)).map_or("", |region| region.name.as_str())
     }
 
     /// Where an address of its process lies: the file and the address in it.
-    pub(crate) fn in_file(&self, address: u64) -> Option<(&str, u64)> {
+    pub fn in_file(&self, address: u64) -> Option<(&str, u64)> {
         let module = self.detail.modules.iter().find(|m| (m.start..m.end).contains(&address))?;
         Some((module.path.as_str(), address.wrapping_sub(module.base)))
     }
 
     /// Time in all calls from a site: of one of which no call was timed, by the mean of its routine.
-    pub(crate) fn site_ns(&self, site: &Site) -> Option<u64> {
+    pub fn site_ns(&self, site: &Site) -> Option<u64> {
         site.total_ns.or_else(|| {
             let routine = self.routines.iter().find(|r| r.name == site.routine && r.timed_calls > 0)?;
             Some((routine.mean_ns() * site.calls as f64) as u64)

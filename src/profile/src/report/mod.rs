@@ -24,7 +24,9 @@ pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use table::set_width;
 pub use text::text;
-pub use units::{bytes as shown_bytes, count as shown_count, time as shown_time, visible as shown_text};
+pub use units::{
+    bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time, visible as shown_text,
+};
 pub(crate) use view::place;
 pub use view::{VIEWS, grids};
 

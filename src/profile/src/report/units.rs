@@ -55,7 +55,7 @@ pub(super) fn percent(part: f64, whole: f64) -> String {
 }
 
 /// A moment in nanoseconds since 1970, as UTC.
-pub(super) fn date(realtime_ns: u64) -> String {
+pub fn date(realtime_ns: u64) -> String {
     let seconds = realtime_ns / 1_000_000_000;
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Civil date from days, with years that begin in March (Hinnant).

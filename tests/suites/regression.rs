@@ -1,0 +1,9 @@
+//! `oshprof diff`, `gate` and `history` on real programs: two versions of one program differ by what is compiled in, so
+//! what a comparison has to say is known.
+
+#[path = "regression/exact.rs"]
+mod exact;
+#[path = "regression/runs.rs"]
+mod runs;
+#[path = "regression/time.rs"]
+mod time;

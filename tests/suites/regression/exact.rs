@@ -1,0 +1,182 @@
+//! The exact layer: from two runs of a side, with more PEs than cores, it says what was changed and nothing else.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use crate::runs::{PES, build, diff, json, oshprof, profiles, rows, source, version};
+use harness::tree;
+
+const STEPS: u64 = 5;
+
+fn base() -> &'static [PathBuf] {
+    static BASE: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    BASE.get_or_init(|| profiles("base", &version("BASE"), 2, &[]))
+}
+
+fn against_base(name: &str) -> (i32, Value) {
+    let (outcome, found) = diff(base(), &profiles(name, &version(name), 2, &[]), &[]);
+    (outcome.code(), found)
+}
+
+/// The only change that is found.
+fn only_change(found: &Value) -> &Value {
+    let changed = rows(&found["counts"], "changed");
+    assert_eq!(changed.len(), 1, "{:#}", found["counts"]);
+    assert!(rows(&found["counts"], "varying").is_empty() && rows(&found["counts"], "moved").is_empty(), "{found:#}");
+    assert_eq!(changed[0]["certain"], true);
+    &changed[0]
+}
+
+#[test]
+fn one_more_barrier() {
+    let (code, found) = against_base("EXTRA_BARRIER");
+    let change = only_change(&found);
+    assert_eq!((code, &found["verdict"], &found["schema_version"]), (3, &json!("regression"), &json!(1)));
+    assert_eq!((&change["op"], &change["site"]), (&json!("shmem_barrier_all"), &json!("step")));
+    let calls = STEPS * PES as u64;
+    assert_eq!((&change["base"]["calls"], &change["new"]["calls"]), (&json!(0), &json!(calls)));
+    assert_eq!(change["region"], "");
+}
+
+#[test]
+fn a_quiet_after_each_put() {
+    let (code, found) = against_base("QUIET_EACH");
+    let change = only_change(&found);
+    assert_eq!((code, &change["op"], &change["site"]), (3, &json!("shmem_quiet"), &json!("exchange")));
+}
+
+#[test]
+fn a_put_in_64_parts() {
+    let (code, found) = against_base("SPLIT");
+    let change = only_change(&found);
+    assert_eq!((code, &change["op"], &change["site"]), (3, &json!("shmem_long_put"), &json!("exchange")));
+    let calls = STEPS * PES as u64;
+    assert_eq!(change["base"], json!({ "calls": calls, "bytes": calls * 512 }));
+    assert_eq!(change["new"], json!({ "calls": calls * 64, "bytes": calls * 512 }));
+    assert_eq!(change["size"], json!({ "base": 512, "new": 8 }));
+    // The other way round it is less.
+    let (outcome, found) = diff(&profiles("split-base", &version("SPLIT"), 2, &[]), base(), &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("improvement")));
+}
+
+#[test]
+fn moved_functions_other_lines_and_another_file_are_no_change() {
+    let (code, found) = against_base("MOVED");
+    assert_eq!((code, &found["verdict"]), (0, &json!("ok")), "{found:#}");
+    assert!(rows(&found["counts"], "changed").is_empty() && rows(&found["counts"], "moved").is_empty());
+
+    let other = tree::scratch("regression-file").join("other_name.c");
+    let text = std::fs::read_to_string(source()).unwrap();
+    std::fs::write(&other, format!("/* A line more. */\n\n{text}")).unwrap();
+    let (outcome, found) = diff(base(), &profiles("file", &build("FILE", &other), 2, &[]), &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("ok")), "{found:#}");
+    assert!(rows(&found["counts"], "changed").is_empty() && rows(&found["counts"], "moved").is_empty());
+}
+
+#[test]
+fn a_renamed_function_has_moved() {
+    let (code, found) = against_base("RENAMED");
+    assert_eq!((code, &found["verdict"]), (0, &json!("ok")), "{found:#}");
+    assert!(rows(&found["counts"], "changed").is_empty());
+    let moved = rows(&found["counts"], "moved");
+    assert_eq!(moved.len(), 3, "put, p, quiet: {found:#}");
+    assert!(moved.iter().all(|row| row["from"]["site"] == "exchange" && row["to"]["site"] == "swap_blocks"));
+}
+
+#[test]
+fn other_shapes_are_not_comparable() {
+    let more = profiles("arguments", &version("BASE"), 1, &["6"]);
+    let (outcome, found) = diff(base(), &more, &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")));
+    assert!(found["reasons"][0].as_str().is_some_and(|why| why.contains("arguments `` against `6`")), "{found:#}");
+    let (outcome, _) = diff(base(), &more, &["--any-arguments"]);
+    assert_eq!(outcome.code(), 3, "a step more is more of everything");
+}
+
+#[test]
+fn modes_and_exceptions() {
+    let new = profiles("modes", &version("EXTRA_BARRIER"), 2, &[]);
+    for (mode, code, changes) in [("fail", 3, 1), ("warn", 0, 1), ("off", 0, 0)] {
+        let (outcome, found) = diff(base(), &new, &["--counts", mode]);
+        assert_eq!((outcome.code(), rows(&found["counts"], "changed").len()), (code, changes), "{mode}");
+    }
+    let accept = tree::scratch("regression-accept").join("accept.toml");
+    let file = accept.to_str().unwrap();
+    for (until, code) in [("2999-12-31", 0), ("2020-01-01", 3)] {
+        let entry = format!("[[accept]]\nkey = \"shmem_barrier_all@step*\"\nreason = \"wanted\"\nuntil = {until}\n");
+        std::fs::write(&accept, entry).unwrap();
+        let (outcome, found) = diff(base(), &new, &["--accept", file]);
+        assert_eq!(outcome.code(), code, "{until}: {found:#}");
+        assert_eq!(found["notes"].to_string().contains("ended on"), code == 3, "{found:#}");
+    }
+    std::fs::write(&accept, "[[accept]]\nkey = \"a\"\nreason = \"b\"\n").unwrap();
+    oshprof(&["diff"])
+        .args(base())
+        .arg("--")
+        .args(&new)
+        .args(["--accept", file])
+        .run()
+        .expect_code(2)
+        .expect_text(&["`until` is missing"]);
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    let dir = base()[0].to_str().unwrap();
+    for (arguments, code, text) in [
+        (&["diff", dir][..], 2, "profiles of both sides are needed"),
+        (&["diff", dir, "--", dir, "--nope"], 2, "--nope"),
+        (&["diff", dir, "--", dir, "--counts", "maybe"], 2, "`maybe` is unknown"),
+        (&["diff", dir, "--", dir, "--min-effect", "5x"], 2, "`5x` is no share"),
+        (&["diff", dir, "--", dir, "--metric", "speed"], 2, "`speed` is unknown"),
+        (&["diff", dir, dir, "--", dir, "--pair"], 2, "as many profiles of each side"),
+        (&["diff", dir, "--", "/no/such/profile"], 1, "/no/such/profile"),
+        (&["diff", dir, "--", dir, "--html", "/no/such/folder/f.html"], 1, "/no/such/folder/f.html"),
+    ] {
+        oshprof(arguments).run().expect_code(code).expect_text(&[text]);
+    }
+    // A profile of which a file is damaged is no basis.
+    let damaged = tree::fresh("regression/damaged").join("p");
+    std::fs::create_dir_all(&damaged).unwrap();
+    for entry in std::fs::read_dir(&base()[0]).unwrap().flatten() {
+        std::fs::copy(entry.path(), damaged.join(entry.file_name())).unwrap();
+    }
+    let file = damaged.join("pe-00003.prof");
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    oshprof(&["diff", dir, "--", damaged.to_str().unwrap()]).run().expect_code(1).expect_text(&["pe-00003.prof"]);
+}
+
+#[test]
+fn jobs_of_other_sizes_compare_by_pe() {
+    let binary = version("BASE");
+    let root = tree::fresh("regression/scale").join("p");
+    harness::run::Job::oshrun(4).arg("--profile-dir").arg(&root).arg(&binary).run().expect_code(0);
+    let (outcome, found) = diff(base(), std::slice::from_ref(&root), &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")));
+    let (outcome, found) = diff(base(), &[root], &["--scale"]);
+    assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("ok")), "{found:#}");
+}
+
+#[test]
+fn the_text_is_for_people() {
+    let new = profiles("text", &version("EXTRA_BARRIER"), 2, &[]);
+    let outcome = oshprof(&["diff"]).args(base()).arg("--").args(&new).run().expect_code(3);
+    let outcome = outcome.expect_text(&[
+        "+ shmem_barrier_all at step at step.c:",
+        "0 -> 40 calls",
+        "regression: more communication in 1 place",
+    ]);
+    assert!(outcome.stdout.lines().all(|line| line.chars().count() <= 220), "{}", outcome.stdout);
+    let outcome =
+        oshprof(&["diff"]).args(base()).arg("--").args(&new).args(["--markdown", "--id", "np8"]).run().expect_code(3);
+    assert!(outcome.stdout.starts_with("<!-- pellucid-perf:np8 -->\n### ❌ regression"), "{}", outcome.stdout);
+    let summary = tree::fresh("regression/summary").join("summary.md");
+    let job = oshprof(&["diff"]).args(base()).arg("--").args(&new).arg("--json");
+    let outcome = job.env("GITHUB_STEP_SUMMARY", summary.to_str().unwrap()).run().expect_code(3);
+    assert!(std::fs::read_to_string(&summary).unwrap().contains("shmem\\_barrier\\_all"));
+    assert!(outcome.stderr.contains("::error file=") && outcome.stderr.contains("line="), "{}", outcome.stderr);
+    assert_eq!(json(&outcome)["verdict"], "regression", "what GitHub reads does not disturb the JSON");
+}

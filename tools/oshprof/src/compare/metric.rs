@@ -1,0 +1,123 @@
+//! Times of runs, and what the statistics say of them. The unit is a run, never a call: the million calls of a run depend on
+//! each other.
+
+use std::collections::BTreeMap;
+
+use super::run::{Run, class_of};
+use crate::stats::median;
+use crate::stats::sequence::{self, Finding, Tested};
+
+/// A metric and its pairs.
+#[derive(Clone, Debug, Default)]
+pub struct Metric {
+    /// `run`, `library`, `waiting`, or `region:NAME`.
+    pub name: String,
+    /// Whether it was chosen beforehand, and decides.
+    pub primary: bool,
+    /// Whether effects are shares of the run, and not of the metric: what is small may double and mean nothing.
+    pub of_run: bool,
+    /// Nanoseconds of each pair, base and new.
+    pub values: Vec<(f64, f64)>,
+    /// What the test says; `None`: too few pairs.
+    pub tested: Option<Tested>,
+}
+
+impl Metric {
+    /// Median of one side.
+    pub fn median(&self, of: fn(&(f64, f64)) -> f64) -> f64 {
+        median(&self.values.iter().map(of).collect::<Vec<_>>())
+    }
+
+    /// What is known, as JSON has it.
+    pub fn verdict(&self) -> &'static str {
+        match self.tested.map(|t| t.finding) {
+            Some(Finding::Slower) => "slower",
+            Some(Finding::Faster) => "faster",
+            Some(Finding::NoEffect) => "no effect",
+            Some(Finding::Open) => "inconclusive",
+            None => "not tested",
+        }
+    }
+
+    /// Logarithms of the ratios of the pairs.
+    fn differences(&self, run: &[(f64, f64)]) -> Vec<f64> {
+        let plain = |(base, new): &(f64, f64)| (new.max(1.0) / base.max(1.0)).ln();
+        if !self.of_run {
+            return self.values.iter().map(plain).collect();
+        }
+        let added = |((base, new), (whole, _)): (&(f64, f64), &(f64, f64))| {
+            // What it takes longer, added to the run that the base had.
+            (1.0 + (new - base) / whole.max(1.0)).max(0.05).ln()
+        };
+        self.values.iter().zip(run).map(added).collect()
+    }
+}
+
+/// The values of one run, by metric: those of the library by PE, regions by their longest PE.
+pub fn values(run: &Run) -> BTreeMap<String, f64> {
+    let mut library: BTreeMap<u32, f64> = run.pes().into_iter().map(|pe| (pe, 0.0)).collect();
+    let mut waiting = 0.0;
+    for ((site, pe), cell) in &run.cells {
+        match class_of(&run.keys[*site].op) {
+            Some(class) if class.waits() => waiting += cell.ns as f64,
+            _ => *library.entry(*pe).or_default() += cell.ns as f64,
+        }
+    }
+    let pes = library.len().max(1) as f64;
+    // Work: the PE that was disturbed least. Waiting: all that was lost, as a mean of the PEs.
+    let least = library.into_values().fold(f64::INFINITY, f64::min);
+    let mut values: BTreeMap<String, f64> =
+        run.regions.iter().map(|(name, ns)| (format!("region:{name}"), *ns as f64)).collect();
+    values.insert("run".to_owned(), run.run_ns as f64);
+    values.insert("library".to_owned(), if least.is_finite() { least } else { 0.0 });
+    values.insert("waiting".to_owned(), waiting / pes);
+    values
+}
+
+/// Metrics that decide unless others are named.
+pub const PRIMARY: [&str; 3] = ["run", "library", "waiting"];
+
+/// All metrics of pairs of runs; those named decide.
+pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
+    let values: Vec<_> = pairs.iter().map(|(base, new)| (values(base), values(new))).collect();
+    let mut names: Vec<String> = values.iter().flat_map(|(base, _)| base.keys().cloned()).collect();
+    names.sort_by_key(|name| {
+        (!primary.contains(name), PRIMARY.iter().position(|p| p == name).unwrap_or(9), name.clone())
+    });
+    names.dedup();
+    names
+        .into_iter()
+        .map(|name| {
+            let value = |of: &BTreeMap<String, f64>| of.get(&name).copied().unwrap_or(0.0);
+            Metric {
+                primary: primary.contains(&name),
+                of_run: name == "library" || name == "waiting",
+                values: values.iter().map(|(base, new)| (value(base), value(new))).collect(),
+                name,
+                tested: None,
+            }
+        })
+        .collect()
+}
+
+/// Fewest pairs with which a test can hold at all: 1/1024 is below its level.
+pub const FEWEST: usize = 10;
+
+/// Tests all metrics: those that decide together, the others each alone.
+pub fn test(metrics: &mut [Metric], min_effect: f64) {
+    let run: Vec<(f64, f64)> = metrics.iter().find(|m| m.name == "run").map(|m| m.values.clone()).unwrap_or_default();
+    if metrics.iter().any(|metric| metric.values.len() < FEWEST) {
+        return;
+    }
+    let differences: Vec<Vec<f64>> = metrics.iter().map(|metric| metric.differences(&run)).collect();
+    let of =
+        |primary: bool| -> Vec<usize> { (0..metrics.len()).filter(|&at| metrics[at].primary == primary).collect() };
+    let (primary, others) = (of(true), of(false));
+    let chosen: Vec<&[f64]> = primary.iter().map(|&at| differences[at].as_slice()).collect();
+    for (at, tested) in primary.into_iter().zip(sequence::test(&chosen, min_effect)) {
+        metrics[at].tested = Some(tested);
+    }
+    for at in others {
+        metrics[at].tested = sequence::test(&[&differences[at]], min_effect).pop();
+    }
+}

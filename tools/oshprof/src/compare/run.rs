@@ -1,0 +1,215 @@
+//! What a comparison needs of one profile.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use pellucid_profile::detail::Traffic;
+use pellucid_profile::file::Directory;
+use pellucid_profile::merge::{Merged, Source};
+use pellucid_profile::model::{Job, Pe, Progress, Routine};
+use pellucid_profile::op::{self, Class};
+
+use super::Amount;
+use super::place::{Place, Places};
+
+/// A call site: routine, place, region.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SiteKey {
+    /// C name of the routine; empty for calls that found no room in the table of sites.
+    pub op: String,
+    /// Where it is called.
+    pub place: Place,
+    /// Region; empty outside of all.
+    pub region: String,
+}
+
+/// Calls of one PE from one site.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Cell {
+    /// Calls and bytes.
+    pub amount: Amount,
+    /// Time in them in nanoseconds.
+    pub ns: u64,
+}
+
+/// Time that PEs lost since one came late: the routine, the region, the late PE.
+pub type LateKey = (SiteKey, u32);
+
+/// What has to be equal for two runs to be comparable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Shape {
+    /// PEs.
+    pub npes: u32,
+    /// PEs of each host, most first.
+    pub hosts: Vec<u32>,
+    /// Arguments of the program.
+    pub arguments: String,
+    /// Highest profiling level.
+    pub level: i32,
+}
+
+/// One profile.
+#[derive(Clone, Debug, Default)]
+pub struct Run {
+    /// Where it was read.
+    pub dir: PathBuf,
+    /// The job.
+    pub job: Job,
+    /// What has to be equal.
+    pub shape: Shape,
+    /// Calls and bytes by site, over all PEs.
+    pub sites: BTreeMap<SiteKey, Amount>,
+    /// By routine, distance and size class.
+    pub sizes: BTreeMap<(String, u8, u8), Amount>,
+    /// Calls that failed, by routine.
+    pub errors: BTreeMap<String, u64>,
+    /// By pair of PEs and kind: 0 put, 1 get, 2 atomic.
+    pub pairs: BTreeMap<(u8, u32, u32), Amount>,
+    /// The sites of `cells`.
+    pub keys: Vec<SiteKey>,
+    /// Time by site (a place in `keys`) and PE. Setup is left out: it is not part of the run.
+    pub cells: BTreeMap<(usize, u32), Cell>,
+    /// Time outside the library by region and PE, so that with `cells` it adds up to the time from the end of
+    /// initialization to the begin of finalization. Estimates may make it negative.
+    pub own: BTreeMap<(String, u32), i64>,
+    /// Time lost by waiting for a PE that came late: meetings and nanoseconds.
+    pub late: BTreeMap<LateKey, (u64, u64)>,
+    /// From the end of the first initialization to the begin of the last finalization.
+    pub run_ns: u64,
+    /// Times of regions, the longest of a PE: from begin to end.
+    pub regions: BTreeMap<String, u64>,
+    /// Routines over all PEs, with their latencies; setup is left out.
+    pub routines: Vec<Routine>,
+    /// What to know before trusting it.
+    pub doubts: Vec<String>,
+}
+
+/// Most pairs of PEs that are compared one by one: jobs of a thousand PEs that all talk to each other.
+const MOST_PAIRS: usize = 1 << 20;
+
+/// The class of a routine.
+pub fn class_of(name: &str) -> Option<Class> {
+    op::lookup(name).and_then(op::get).map(|row| row.class)
+}
+
+impl Run {
+    /// Reads a profile.
+    ///
+    /// # Errors
+    /// What could not be read: a comparison with a part of a profile would be a guess.
+    pub fn read(dir: &Path, places: &Places<'_>) -> Result<Run, String> {
+        let mut numbers = HashMap::new();
+        let directory = Directory::open(dir).map_err(|error| error.to_string())?;
+        let merged = Merged::new(&directory, |_, _| {});
+        let mut run = Run { dir: dir.to_owned(), job: merged.job.clone(), ..Run::default() };
+        let mut per_host: BTreeMap<String, u32> = BTreeMap::new();
+        let (mut first, mut last) = (u64::MAX, 0);
+        for at in 0..directory.len() {
+            let Some(pe) = directory.pe(at) else { continue };
+            *per_host.entry(pe.host.clone()).or_default() += 1;
+            (first, last) = (first.min(pe.init_ns), last.max(pe.finalize_ns));
+            run.add(&pe, places, &mut numbers);
+        }
+        if let Some(problem) = directory.problems().into_iter().next() {
+            return Err(problem);
+        }
+        run.run_ns = last.saturating_sub(first);
+        run.shape.npes = run.job.npes;
+        run.shape.arguments = run.job.arguments.clone();
+        run.shape.hosts = per_host.into_values().collect();
+        run.shape.hosts.sort_unstable_by(|a, b| b.cmp(a));
+        run.shape.level = merged.pes.iter().map(|pe| pe.level).max().unwrap_or(0);
+        for late in &merged.late {
+            let place = places.find(late.site.as_ref().map(|(path, address)| (path.as_str(), *address)));
+            let key = SiteKey { op: late.routine.clone(), place, region: late.region.clone() };
+            for (&pe, &(times, lost)) in &late.by_pe {
+                let sum = run.late.entry((key.clone(), pe)).or_default();
+                *sum = (sum.0 + times, sum.1 + lost);
+            }
+        }
+        run.doubt(&merged);
+        run.routines = merged.routines;
+        run.routines.retain(|routine| routine.class != Class::Setup);
+        Ok(run)
+    }
+
+    fn doubt(&mut self, merged: &Merged) {
+        let dir = self.dir.display().to_string();
+        let ended = merged.pes.iter().filter(|pe| pe.progress == Progress::Finalized).count();
+        if ended < self.job.npes as usize {
+            let npes = self.job.npes;
+            self.doubts
+                .push(format!("{dir}: {ended} of {npes} PEs ended by shmem_finalize: the profile is part of a run"));
+        }
+        if self.job.exit_status.is_some_and(|status| status != 0) {
+            self.doubts.push(format!("{dir}: the job ended with status {}", self.job.exit_status.unwrap_or(0)));
+        }
+        if self.sites.keys().any(|key| key.op.is_empty()) {
+            self.doubts
+                .push(format!("{dir}: some calls found no room in the table of call sites: they are compared as one"));
+        }
+    }
+
+    fn add(&mut self, pe: &Pe, places: &Places<'_>, numbers: &mut HashMap<SiteKey, usize>) {
+        self.add_sites(pe, places, numbers);
+        for routine in &pe.routines {
+            for size in &routine.sizes {
+                let key = (routine.name.clone(), size.distance, size.class);
+                self.sizes.entry(key).or_default().add(Amount { calls: size.calls, bytes: size.bytes });
+            }
+            if routine.errors > 0 {
+                *self.errors.entry(routine.name.clone()).or_default() += routine.errors;
+            }
+        }
+        for peer in &pe.detail.peers {
+            let to = peer.pe.unwrap_or(u32::MAX);
+            for (kind, Traffic { calls, bytes }) in [peer.put, peer.get, peer.amo].into_iter().enumerate() {
+                if calls > 0 && self.pairs.len() < MOST_PAIRS {
+                    self.pairs.entry((kind as u8, pe.pe, to)).or_default().add(Amount { calls, bytes });
+                }
+            }
+        }
+        for region in pe.detail.regions.iter().filter(|region| !region.name.is_empty()) {
+            let longest = self.regions.entry(region.name.clone()).or_default();
+            *longest = region.total_ns.max(*longest);
+        }
+    }
+
+    fn add_sites(&mut self, pe: &Pe, places: &Places<'_>, numbers: &mut HashMap<SiteKey, usize>) {
+        let mut in_library: BTreeMap<String, i64> = BTreeMap::new();
+        for site in &pe.detail.sites {
+            let place = places.find(pe.in_file(site.address));
+            let region = pe.region_name(site.region).to_owned();
+            let key = SiteKey { op: site.routine.clone(), place, region: region.clone() };
+            let amount = Amount { calls: site.calls, bytes: site.bytes };
+            self.sites.entry(key.clone()).or_default().add(amount);
+            if class_of(&site.routine) == Some(Class::Setup) {
+                continue;
+            }
+            let ns = pe.site_ns(site).unwrap_or(0);
+            *in_library.entry(region).or_default() += ns as i64;
+            let number = *numbers.entry(key).or_insert_with_key(|key| {
+                self.keys.push(key.clone());
+                self.keys.len() - 1
+            });
+            let cell = self.cells.entry((number, pe.pe)).or_default();
+            cell.amount.add(amount);
+            cell.ns = cell.ns.saturating_add(ns);
+        }
+        let mut left = pe.finalize_ns.saturating_sub(pe.init_ns) as i64;
+        let regions = pe.detail.regions.iter().filter(|region| !region.name.is_empty());
+        for (name, own_ns) in regions.map(|region| (&region.name, region.own_ns as i64)) {
+            left -= own_ns;
+            let inside = in_library.remove(name).unwrap_or(0);
+            *self.own.entry((name.clone(), pe.pe)).or_default() += own_ns - inside;
+        }
+        // What is left is outside of all regions.
+        let inside: i64 = in_library.values().sum();
+        *self.own.entry((String::new(), pe.pe)).or_default() += left - inside;
+    }
+
+    /// Numbers of its PEs.
+    pub fn pes(&self) -> BTreeSet<u32> {
+        self.own.keys().map(|(_, pe)| *pe).collect()
+    }
+}

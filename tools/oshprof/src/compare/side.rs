@@ -1,0 +1,103 @@
+//! Several runs of one program: what is the same in all of them, and what varies.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::run::{Run, Shape, SiteKey, class_of};
+use super::{Amount, Range};
+use pellucid_profile::op::Class;
+
+/// A call site over the runs of a side.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Site {
+    /// Which one.
+    pub key: SiteKey,
+    /// Its place among the sites of the same routine, function and region, from 1 on.
+    pub ordinal: u32,
+    /// Calls and bytes.
+    pub range: Range,
+}
+
+/// The exact counts of a side.
+#[derive(Clone, Debug, Default)]
+pub struct Side {
+    /// How many runs.
+    pub runs: usize,
+    /// Their shape.
+    pub shape: Shape,
+    /// Call sites by routine, function, region and line.
+    pub sites: Vec<Site>,
+    /// By routine, distance and size class.
+    pub sizes: BTreeMap<(String, u8, u8), Range>,
+    /// Calls that failed.
+    pub errors: BTreeMap<String, Range>,
+    /// By kind and pair of PEs.
+    pub pairs: BTreeMap<(u8, u32, u32), Range>,
+}
+
+/// What a group of sites has in common: routine, function, region.
+pub type Group = (String, String, String);
+
+impl Side {
+    /// Puts runs together.
+    pub fn of(runs: &[&Run]) -> Side {
+        let sites = ranges(runs, |run| run.sites.iter().map(|(key, amount)| (key.clone(), *amount)).collect());
+        let mut side = Side {
+            runs: runs.len(),
+            shape: runs.first().map(|run| run.shape.clone()).unwrap_or_default(),
+            sites: Vec::new(),
+            sizes: ranges(runs, |run| run.sizes.clone()),
+            errors: ranges(runs, |run| {
+                run.errors.iter().map(|(op, &calls)| (op.clone(), Amount { calls, bytes: 0 })).collect()
+            }),
+            pairs: ranges(runs, |run| run.pairs.clone()),
+        };
+        let mut last: BTreeMap<Group, u32> = BTreeMap::new();
+        for (key, range) in sites {
+            let ordinal = last.entry(group(&key)).or_default();
+            *ordinal += 1;
+            side.sites.push(Site { key, ordinal: *ordinal, range });
+        }
+        side
+    }
+
+    /// Whether its values are the same in all runs. Of one run nobody knows; what asks whether something has happened
+    /// is taken to vary then.
+    pub fn is_stable(&self, op: &str, range: &Range) -> bool {
+        range.is_stable() && (self.runs > 1 || !asks(op))
+    }
+}
+
+/// What a site is grouped by.
+pub fn group(key: &SiteKey) -> Group {
+    (key.op.clone(), key.place.function.clone(), key.region.clone())
+}
+
+/// Whether a routine asks whether something has happened, so that its number of calls depends on time.
+fn asks(op: &str) -> bool {
+    class_of(op) == Some(Class::Test) || op == "shmem_test_lock" || op.ends_with("_atomic_fetch")
+}
+
+/// The range of every key over all runs; a run that lacks a key has 0 of it.
+fn ranges<K: Ord + Clone>(runs: &[&Run], of: impl Fn(&Run) -> BTreeMap<K, Amount>) -> BTreeMap<K, Range> {
+    let tables: Vec<BTreeMap<K, Amount>> = runs.iter().map(|run| of(run)).collect();
+    let keys: BTreeSet<&K> = tables.iter().flat_map(BTreeMap::keys).collect();
+    let range = |key: &K| Range::of(tables.iter().map(|table| table.get(key).copied().unwrap_or_default()));
+    keys.into_iter().map(|key| (key.clone(), range(key))).collect()
+}
+
+impl Side {
+    /// All counts so many times: as if more PEs did the same.
+    pub fn scale(&mut self, times: u32) {
+        let by = |amount: &mut Amount| {
+            amount.calls = amount.calls.saturating_mul(times.into());
+            amount.bytes = amount.bytes.saturating_mul(times.into());
+        };
+        let all = self.sites.iter_mut().map(|site| &mut site.range);
+        for range in all.chain(self.sizes.values_mut()).chain(self.errors.values_mut()) {
+            by(&mut range.min);
+            by(&mut range.max);
+        }
+        // Who talks to whom has no meaning among other PEs.
+        self.pairs.clear();
+    }
+}

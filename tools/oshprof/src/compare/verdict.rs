@@ -1,0 +1,257 @@
+//! A comparison as a whole, and what it comes to.
+
+use super::accept::{self, Accept};
+use super::cause::{self, Causes};
+use super::counts::{self, Change, Counts, Effect};
+use super::metric::{self, Metric};
+use super::run::{Run, Shape};
+use super::side::Side;
+use crate::stats::sequence::Finding;
+
+/// Exit status of a regression.
+pub const REGRESSION: u8 = 3;
+/// Exit status where there is nothing to compare, or nothing is known and `--strict` asks for an answer.
+pub const NOT_COMPARABLE: u8 = 4;
+
+/// What a changed count means to the verdict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CountsMode {
+    /// More calls or bytes are a regression.
+    #[default]
+    Fail,
+    /// They are told.
+    Warn,
+    /// They are not compared.
+    Off,
+}
+
+/// What it comes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing got worse.
+    #[default]
+    Ok,
+    /// Something got worse.
+    Regression,
+    /// Something got better, nothing worse.
+    Improvement,
+    /// It cannot be told.
+    Inconclusive,
+    /// The sides are not two versions of the same.
+    NotComparable,
+}
+
+impl Verdict {
+    /// Name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Ok => "ok",
+            Verdict::Regression => "regression",
+            Verdict::Improvement => "improvement",
+            Verdict::Inconclusive => "inconclusive",
+            Verdict::NotComparable => "not comparable",
+        }
+    }
+
+    /// Exit status.
+    pub fn exit(self, strict: bool) -> u8 {
+        match self {
+            Verdict::Ok | Verdict::Improvement => 0,
+            Verdict::Regression => REGRESSION,
+            Verdict::NotComparable => NOT_COMPARABLE,
+            Verdict::Inconclusive => {
+                if strict {
+                    NOT_COMPARABLE
+                } else {
+                    0
+                }
+            }
+        }
+    }
+}
+
+/// How to compare.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// What changed counts mean.
+    pub counts: CountsMode,
+    /// Whether counts that vary from run to run may fail as well.
+    pub varying: bool,
+    /// Whether jobs of different numbers of PEs are compared, by PE.
+    pub scale: bool,
+    /// Whether arguments may differ.
+    pub any_arguments: bool,
+    /// Whether not to know is a failure.
+    pub strict: bool,
+    /// The least effect that matters: a share.
+    pub min_effect: f64,
+    /// Metrics that decide.
+    pub primary: Vec<String>,
+    /// Changes that are accepted.
+    pub accepts: Vec<Accept>,
+}
+
+impl Default for Rules {
+    fn default() -> Rules {
+        Rules {
+            counts: CountsMode::Fail,
+            varying: false,
+            scale: false,
+            any_arguments: false,
+            strict: false,
+            min_effect: 0.02,
+            primary: metric::PRIMARY.map(str::to_owned).to_vec(),
+            accepts: Vec::new(),
+        }
+    }
+}
+
+/// What is told of a side.
+#[derive(Clone, Debug, Default)]
+pub struct About {
+    /// What it is: a directory, a command, a commit.
+    pub name: String,
+    /// Program.
+    pub program: String,
+    /// Shape of its runs.
+    pub shape: Shape,
+    /// Runs.
+    pub runs: usize,
+    /// Facts of the machine and the library, by name.
+    pub facts: Vec<(String, String)>,
+}
+
+/// All that was found.
+#[derive(Clone, Debug, Default)]
+pub struct Comparison {
+    /// The sides: base and new.
+    pub sides: [About; 2],
+    /// Why they cannot be compared.
+    pub reasons: Vec<String>,
+    /// The exact layer.
+    pub counts: Counts,
+    /// Times.
+    pub metrics: Vec<Metric>,
+    /// The least effect that matters.
+    pub min_effect: f64,
+    /// Where the difference in time comes from.
+    pub causes: Causes,
+    /// What to know before trusting it.
+    pub notes: Vec<String>,
+    /// What it comes to.
+    pub verdict: Verdict,
+    /// Exit status.
+    pub exit: u8,
+}
+
+/// Compares runs; those with the same place in both lists are pairs where `paired` says so.
+pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comparison {
+    let (old, now) = (Side::of(base), Side::of(new));
+    let about = |runs: &[&Run], side: &Side| About {
+        name: runs.first().map(|run| run.dir.display().to_string()).unwrap_or_default(),
+        program: runs.first().map(|run| run.job.program.clone()).unwrap_or_default(),
+        shape: side.shape.clone(),
+        runs: runs.len(),
+        facts: Vec::new(),
+    };
+    let mut found = Comparison { sides: [about(base, &old), about(new, &now)], ..Comparison::default() };
+    found.notes.extend(base.iter().chain(new).flat_map(|run| run.doubts.iter().cloned()));
+    for runs in [base, new] {
+        found.reasons.extend(runs.iter().filter_map(|run| differs(&runs[0].shape, &run.shape, rules)));
+    }
+    let (mut old, mut now) = (old, now);
+    exact(&mut found, &mut old, &mut now, rules);
+    if found.reasons.is_empty() {
+        let pairs: Vec<(&Run, &Run)> = base.iter().copied().zip(new.iter().copied()).collect();
+        found.metrics = metric::of_pairs(&pairs, &rules.primary);
+        if paired {
+            metric::test(&mut found.metrics, rules.min_effect);
+        }
+        if old.shape.npes == now.shape.npes {
+            found.causes = cause::find(base, new, &old, &now);
+        }
+    }
+    found.decide(rules, paired);
+    found
+}
+
+/// The exact layer alone.
+pub fn exact(found: &mut Comparison, base: &mut Side, new: &mut Side, rules: &Rules) {
+    found.min_effect = rules.min_effect;
+    found.reasons.extend(differs(&base.shape, &new.shape, rules));
+    found.reasons.dedup();
+    if rules.counts == CountsMode::Off || !found.reasons.is_empty() {
+        return;
+    }
+    if rules.scale && base.shape.npes != new.shape.npes {
+        let by = (base.shape.npes, new.shape.npes);
+        found.notes.push(format!(
+            "{} PEs against {}: calls and bytes are those of {} PEs",
+            by.0,
+            by.1,
+            lcm(by.0, by.1)
+        ));
+        base.scale(lcm(by.0, by.1) / by.0);
+        new.scale(lcm(by.0, by.1) / by.1);
+    }
+    found.counts = counts::compare(base, new);
+    let ended = accept::apply(&rules.accepts, &mut found.counts, &accept::today());
+    found.notes.extend(ended);
+    if !found.counts.certain && base.runs + new.runs > 0 {
+        found
+            .notes
+            .push("one run of a side: give two of each, so that what varies from run to run is known".to_owned());
+    }
+}
+
+fn lcm(a: u32, b: u32) -> u32 {
+    let (mut x, mut y) = (a.max(1), b.max(1));
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    (a.max(1) / x).saturating_mul(b.max(1))
+}
+
+/// Why two shapes cannot be compared.
+fn differs(base: &Shape, new: &Shape, rules: &Rules) -> Option<String> {
+    if base.npes != new.npes && !rules.scale {
+        return Some(format!("{} PEs against {} (--scale compares calls by PE)", base.npes, new.npes));
+    }
+    if base.arguments != new.arguments && !rules.any_arguments {
+        let (a, b) = (&base.arguments, &new.arguments);
+        return Some(format!("arguments `{a}` against `{b}` (--any-arguments compares all the same)"));
+    }
+    if base.npes == new.npes && base.hosts != new.hosts {
+        return Some(format!("PEs on hosts {:?} against {:?}", base.hosts, new.hosts));
+    }
+    (base.level != new.level).then(|| format!("profiling level {} against {}", base.level, new.level))
+}
+
+impl Comparison {
+    /// Changes that count, of one effect.
+    pub fn changes(&self, effect: Effect) -> impl Iterator<Item = &Change> {
+        self.counts.changed.iter().filter(move |change| change.effect == effect && change.accepted.is_none())
+    }
+
+    /// What it comes to.
+    pub fn decide(&mut self, rules: &Rules, paired: bool) {
+        let of = |finding: Finding| {
+            self.metrics.iter().filter(|m| m.primary).any(|m| m.tested.is_some_and(|t| t.finding == finding))
+        };
+        let more = |change: &Change| change.accepted.is_none() && change.delta() > (0, 0);
+        let varying = rules.varying && self.counts.varying.iter().any(more);
+        let counts = rules.counts == CountsMode::Fail;
+        self.verdict = if !self.reasons.is_empty() {
+            Verdict::NotComparable
+        } else if of(Finding::Slower) || (counts && (varying || self.changes(Effect::Worse).next().is_some())) {
+            Verdict::Regression
+        } else if paired && of(Finding::Open) {
+            Verdict::Inconclusive
+        } else if of(Finding::Faster) || (counts && self.changes(Effect::Better).next().is_some()) {
+            Verdict::Improvement
+        } else {
+            Verdict::Ok
+        };
+        self.exit = self.verdict.exit(rules.strict);
+    }
+}

@@ -1,0 +1,83 @@
+//! A command against the latest entry of a store: communication exactly, times as a remark, and only from the same kind of
+//! machine.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::command::{self, Failure, Folder};
+use super::{Request, machine};
+use crate::compare::metric::{self, Metric};
+use crate::compare::place::Places;
+use crate::compare::run::Run;
+use crate::compare::side::Side;
+use crate::compare::verdict::{self, About, Comparison};
+use crate::emit;
+use crate::history::store::{Store, suite_of};
+use crate::resolve::Resolver;
+
+/// Runs: two, so that what varies is known.
+const RUNS: usize = 2;
+
+pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure> {
+    let line = request.new.as_deref().unwrap_or_default();
+    // A folder may have a colon in its name.
+    let (folder, branch) = match baseline.rsplit_once(':') {
+        Some((folder, branch)) if !Path::new(baseline).exists() => (folder, Some(branch)),
+        _ => (baseline, None),
+    };
+    let store = Store::open(Path::new(folder)).map_err(Failure::Other)?;
+    let [_, mut program] = command::pair(line, line, Folder::new(request.keep.as_deref())?, request.limit)?;
+    let symbols = Resolver::default();
+    let places = Places::new(&symbols);
+    let runs: Vec<Run> = (0..RUNS).map(|_| program.run(&places)).collect::<Result<_, _>>()?;
+    let runs: Vec<&Run> = runs.iter().collect();
+    let suite = suite_of(runs[0]);
+    let entries = store.entries(&suite).map_err(Failure::Other)?;
+    let is_of = |entry: &&crate::history::store::Entry| branch.is_none_or(|branch| entry.branch == branch);
+    let Some(entry) = entries.iter().rev().find(is_of) else {
+        let of = branch.map_or(String::new(), |branch| format!(" of branch {branch}"));
+        return Err(Failure::Other(format!("{folder}: nothing of `{suite}`{of} to compare with: oshprof history add")));
+    };
+    let mut base = store.side(entry).map_err(Failure::Other)?;
+    let mut new = Side::of(&runs);
+    let facts = machine::facts();
+    let mut found =
+        Comparison { sides: [about_entry(entry, &base), about(line, runs[0], &new)], ..Comparison::default() };
+    found.sides[1].facts = facts.clone();
+    verdict::exact(&mut found, &mut base, &mut new, &request.options.rules);
+    if entry.machine == machine::class(&facts) {
+        found.metrics = times(entry, &runs, &request.options.rules.primary);
+    } else {
+        found
+            .notes
+            .push(format!("times are not compared: the baseline is of another kind of machine ({})", entry.machine));
+    }
+    found.decide(&request.options.rules, false);
+    Ok(emit::all(&found, &[], &runs, &request.options.output))
+}
+
+fn about_entry(entry: &crate::history::store::Entry, side: &Side) -> About {
+    About {
+        name: format!("commit {}", entry.commit),
+        program: entry.program.clone(),
+        shape: side.shape.clone(),
+        runs: side.runs,
+        facts: vec![("class".to_owned(), entry.machine.clone())],
+    }
+}
+
+fn about(line: &str, run: &Run, side: &Side) -> About {
+    let program = run.job.program.clone();
+    About { name: line.to_owned(), program, shape: side.shape.clone(), runs: side.runs, facts: Vec::new() }
+}
+
+fn times(entry: &crate::history::store::Entry, runs: &[&Run], primary: &[String]) -> Vec<Metric> {
+    let pairs: Vec<(&Run, &Run)> = runs.iter().map(|run| (*run, *run)).collect();
+    let mut metrics = metric::of_pairs(&pairs, primary);
+    metrics.retain(|metric| entry.metrics.contains_key(&metric.name));
+    for metric in &mut metrics {
+        let before = entry.metrics[&metric.name];
+        metric.values.iter_mut().for_each(|value| value.0 = before);
+    }
+    metrics
+}

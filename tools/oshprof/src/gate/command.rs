@@ -1,0 +1,211 @@
+//! A command that is run again and again, each time with a profile.
+
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::compare::place::Places;
+use crate::compare::run::Run;
+
+/// Why there is no result.
+#[derive(Debug)]
+pub enum Failure {
+    /// A file or folder could not be made or removed.
+    File(PathBuf, io::Error),
+    /// The shell could not be started.
+    Start(io::Error),
+    /// The command failed: its line, its status, the end of what it printed.
+    Run(String, ExitStatus, String),
+    /// It took too long.
+    Late(String, u64),
+    /// It left no profile that can be read.
+    Profile(String, String),
+    /// Anything else, as a sentence.
+    Other(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::File(path, error) => write!(f, "{}: {error}", path.display()),
+            Failure::Start(error) => write!(f, "the shell cannot be started: {error}"),
+            Failure::Run(line, status, tail) => {
+                let how = match status.signal() {
+                    Some(signal) => format!("was ended by signal {signal}"),
+                    None => format!("ended with status {}", status.code().unwrap_or(-1)),
+                };
+                write!(f, "`{line}` {how}")?;
+                if tail.is_empty() { Ok(()) } else { write!(f, ":\n{tail}") }
+            }
+            Failure::Late(line, limit) => write!(f, "`{line}` did not end within {limit} s (--limit)"),
+            Failure::Profile(line, why) => {
+                write!(f, "`{line}` left no profile (is it started by oshrun, or another launcher?): {why}")
+            }
+            Failure::Other(text) => f.write_str(text),
+        }
+    }
+}
+
+/// A folder for profiles; one that nobody asked to keep is removed in the end.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    is_kept: bool,
+}
+
+impl Folder {
+    /// This one, or one of its own.
+    pub fn new(kept: Option<&Path>) -> Result<Folder, Failure> {
+        let path = match kept {
+            Some(path) => path.to_owned(),
+            None => std::env::temp_dir().join(format!("oshprof-gate-{}", std::process::id())),
+        };
+        fs::create_dir_all(&path).map_err(|error| Failure::File(path.clone(), error))?;
+        let path = path.canonicalize().map_err(|error| Failure::File(path, error))?;
+        Ok(Folder { path, is_kept: kept.is_some() })
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            let _ = fs::remove_dir_all(&self.path);
+        }
+    }
+}
+
+/// A command and where its profiles go.
+#[derive(Debug)]
+pub struct Program {
+    /// As it was given.
+    line: String,
+    /// As it is run.
+    shell: String,
+    folder: std::rc::Rc<Folder>,
+    side: &'static str,
+    runs: usize,
+    limit: u64,
+}
+
+/// Both commands, run from paths of equal length: what the stack begins with moves everything on it.
+pub fn pair(base: &str, new: &str, folder: Folder, limit: u64) -> Result<[Program; 2], Failure> {
+    let folder = std::rc::Rc::new(folder);
+    let mut shells = [base.to_owned(), new.to_owned()];
+    if let Some(words) = different_word(base, new) {
+        for ((shell, word), side) in shells.iter_mut().zip(words).zip(["b", "n"]) {
+            let link = folder.path.join(format!("program-{side}"));
+            let target = fs::canonicalize(&word).map_err(|error| Failure::File(word.clone().into(), error))?;
+            let _ = fs::remove_file(&link);
+            std::os::unix::fs::symlink(target, &link).map_err(|error| Failure::File(link.clone(), error))?;
+            *shell = replace_word(shell, &word, &link.to_string_lossy());
+        }
+    }
+    let [base_shell, new_shell] = shells;
+    let program = |line: &str, shell, side| Program {
+        line: line.to_owned(),
+        shell,
+        folder: folder.clone(),
+        side,
+        runs: 0,
+        limit,
+    };
+    Ok([program(base, base_shell, "base"), program(new, new_shell, "new")])
+}
+
+/// The word in which two plain commands differ, where it is a file in both.
+fn different_word(base: &str, new: &str) -> Option<[String; 2]> {
+    const SHELL: &str = "\"'\\$`;&|<>(){}*?~#";
+    if [base, new].iter().any(|line| line.contains(|c| SHELL.contains(c))) {
+        return None;
+    }
+    let words: Vec<(&str, &str)> =
+        base.split_whitespace().zip(new.split_whitespace()).filter(|(a, b)| a != b).collect();
+    let same_number = base.split_whitespace().count() == new.split_whitespace().count();
+    match words[..] {
+        [(a, b)] if same_number && Path::new(a).is_file() && Path::new(b).is_file() => {
+            Some([a.to_owned(), b.to_owned()])
+        }
+        _ => None,
+    }
+}
+
+fn replace_word(line: &str, word: &str, by: &str) -> String {
+    // A path with a blank would fall apart.
+    let by = if by.contains(char::is_whitespace) { format!("'{by}'") } else { by.to_owned() };
+    line.split_whitespace().map(|w| if w == word { by.clone() } else { w.to_owned() }).collect::<Vec<_>>().join(" ")
+}
+
+impl Program {
+    /// One run.
+    ///
+    /// # Errors
+    /// Whatever kept it from leaving a profile.
+    pub fn run(&mut self, places: &Places<'_>) -> Result<Run, Failure> {
+        self.runs += 1;
+        let profile = self.folder.path.join(format!("{}-{:03}", self.side, self.runs));
+        let output = self.folder.path.join("output");
+        let file = fs::File::create(&output).map_err(|error| Failure::File(output.clone(), error))?;
+        let both = file.try_clone().map_err(|error| Failure::File(output.clone(), error))?;
+        let _ = fs::remove_dir_all(&profile);
+        let mut child = Command::new("/bin/sh")
+            .args(["-c", &self.shell])
+            .env("SHMEM_PROFILE_DIR", &profile)
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(both)
+            .process_group(0)
+            .spawn()
+            .map_err(Failure::Start)?;
+        let status = wait(&mut child, self.limit).ok_or_else(|| Failure::Late(self.line.clone(), self.limit))?;
+        if !status.success() {
+            return Err(Failure::Run(self.line.clone(), status, tail(&output)));
+        }
+        let run = Run::read(&profile, places).map_err(|why| Failure::Profile(self.line.clone(), why))?;
+        if !self.folder.is_kept {
+            let _ = fs::remove_dir_all(&profile);
+        }
+        Ok(run)
+    }
+}
+
+/// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended.
+fn wait(child: &mut Child, limit: u64) -> Option<ExitStatus> {
+    let begin = Instant::now();
+    let mut nap = Duration::from_millis(1);
+    while begin.elapsed() < Duration::from_secs(limit) {
+        if let Ok(Some(status)) = child.try_wait() {
+            return Some(status);
+        }
+        std::thread::sleep(nap);
+        nap = (2 * nap).min(Duration::from_millis(10));
+    }
+    crate::gate::machine::end_group(child.id());
+    let _ = child.wait();
+    None
+}
+
+fn tail(path: &Path) -> String {
+    let bytes = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(10)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_word_that_differs_is_a_file_in_both() {
+        let two = different_word("oshrun -n 2 /bin/sh x", "oshrun -n 2 /bin/cat x");
+        assert_eq!(two, Some(["/bin/sh".to_owned(), "/bin/cat".to_owned()]));
+        assert_eq!(different_word("oshrun -n 2 /bin/sh", "oshrun -n 4 /bin/cat"), None);
+        assert_eq!(different_word("a '/bin/sh'", "a '/bin/cat'"), None);
+        assert_eq!(different_word("/bin/sh a", "/bin/cat"), None);
+        assert_eq!(replace_word("a b a", "a", "/x y"), "'/x y' b '/x y'");
+    }
+}

@@ -1,0 +1,189 @@
+//! `oshprof history`: what communication and times were, commit by commit, and which commit changed them.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | `store` | the files: lines that are only added, and tables of counts by their hash |
+//! | `check` | steps of counts and change points of times |
+//! | `plot` | all of it as a page |
+
+pub mod check;
+mod plot;
+pub mod store;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use lexopt::{Arg, Parser, ValueExt};
+
+use crate::args::Command;
+use crate::compare::place::Places;
+use crate::compare::run::Run;
+use crate::compare::verdict::REGRESSION;
+use crate::resolve::Resolver;
+use crate::{FAILED, print};
+use pellucid_profile::report::{shown_text, shown_time};
+use store::{Facts, Store};
+
+const HELP: &str = "\
+usage: oshprof history add DIR... --commit SHA [--store S] [options]
+       oshprof history list [--store S] [--json]
+       oshprof history check [--store S] [--json] [--last N]
+       oshprof history plot FILE [--store S]
+
+Keeps what profiles say, commit by commit, in the directory S (default: .pellucid-history), which may be part of a repository.
+
+  add    adds the profiles in DIR..., which are runs of one program (two tell what varies from run to run)
+         --commit SHA, --parent SHA, --branch NAME, --time SECONDS (since 1970; default: now),
+         --suite NAME (default: program, PEs and arguments)
+  list   one line a run
+  check  which commit changed communication (exactly) or times (change points, by a permutation test)
+         --last N    only what the last N runs of a suite brought is a failure (default 10)
+  plot   writes a page for a browser
+
+Exit status: 0 no regression, 1 something could not be read or written, 2 wrong usage, 3 check: a regression.
+";
+
+/// `oshprof history`.
+#[derive(Debug)]
+pub struct Request {
+    action: Action,
+    store: PathBuf,
+    json: bool,
+}
+
+#[derive(Debug)]
+enum Action {
+    Add(Vec<PathBuf>, Facts),
+    List,
+    Check(usize),
+    Plot(PathBuf),
+}
+
+/// Understands the rest of the command line.
+///
+/// # Errors
+/// A message that names the argument.
+pub fn parse(mut parser: Parser) -> Result<Command, String> {
+    let (mut words, mut store, mut json, mut last) = (Vec::new(), PathBuf::from(".pellucid-history"), false, 10);
+    let mut facts = Facts::default();
+    while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
+        let name = match arg {
+            Arg::Short('h') => return Ok(Command::Help(HELP)),
+            Arg::Value(word) => {
+                words.push(word);
+                continue;
+            }
+            Arg::Long(name) => name.to_owned(),
+            other => return Err(format!("history: {}", other.unexpected())),
+        };
+        let mut value = || -> Result<String, String> {
+            let value = parser.value().map_err(|_| format!("history: --{name} needs a value"))?;
+            value.string().map_err(|error| format!("history: --{name}: {error}"))
+        };
+        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("history: --{name} `{text}` is no number"));
+        match name.as_str() {
+            "help" => return Ok(Command::Help(HELP)),
+            "store" => store = value()?.into(),
+            "json" => json = true,
+            "commit" => facts.commit = value()?,
+            "parent" => facts.parent = value()?,
+            "branch" => facts.branch = value()?,
+            "suite" => facts.suite = Some(value()?),
+            "time" => facts.time = Some(number(&value()?)?),
+            "last" => last = number(&value()?)? as usize,
+            _ => return Err(format!("history: invalid option '--{name}'")),
+        }
+    }
+    let mut words = words.into_iter();
+    let action = words.next().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let rest: Vec<PathBuf> = words.map(PathBuf::from).collect();
+    let action = match (action.as_str(), rest.as_slice()) {
+        ("add", []) => return Err("history add: the directory of the profile is missing".to_owned()),
+        ("add", _) if facts.commit.is_empty() => return Err("history add: --commit SHA is missing".to_owned()),
+        ("add", _) => Action::Add(rest, facts),
+        ("list", []) => Action::List,
+        ("check", []) => Action::Check(last),
+        ("plot", [file]) => Action::Plot(file.clone()),
+        ("plot", _) => return Err("history plot: one file to write is needed".to_owned()),
+        ("list" | "check", [word, ..]) => return Err(format!("history {action}: `{}` is too many", word.display())),
+        (other, _) => return Err(format!("history: `{other}` is unknown; there are: add, list, check, plot")),
+    };
+    Ok(Command::History(Request { action, store, json }))
+}
+
+/// Does it.
+pub fn run(request: &Request) -> ExitCode {
+    let result = match &request.action {
+        Action::Add(dirs, facts) => add(request, dirs, facts),
+        Action::List => Store::open(&request.store).and_then(|store| list(&store, request.json)),
+        Action::Check(last) => Store::open(&request.store).and_then(|store| check_all(&store, *last, request.json)),
+        Action::Plot(file) => Store::open(&request.store).and_then(|store| {
+            let page = plot::page(&store)?;
+            std::fs::write(file, page).map_err(|error| format!("{}: {error}", file.display()))?;
+            Ok(ExitCode::SUCCESS)
+        }),
+    };
+    result.unwrap_or_else(|message| {
+        eprintln!("oshprof: {message}");
+        ExitCode::from(FAILED)
+    })
+}
+
+fn add(request: &Request, dirs: &[PathBuf], facts: &Facts) -> Result<ExitCode, String> {
+    let symbols = Resolver::default();
+    let places = Places::new(&symbols);
+    let runs: Vec<Run> = dirs.iter().map(|dir| Run::read(dir, &places)).collect::<Result<_, _>>()?;
+    let store = Store::make(&request.store)?;
+    let (suite, is_new) = store.add(&runs.iter().collect::<Vec<_>>(), facts)?;
+    let what = if is_new { "added to" } else { "is already in" };
+    Ok(print(&shown_text(&format!("{} {what} {} as `{suite}`", facts.commit, request.store.display())).add_line()))
+}
+
+trait Line {
+    fn add_line(self) -> String;
+}
+
+impl Line for String {
+    fn add_line(mut self) -> String {
+        self.push('\n');
+        self
+    }
+}
+
+fn list(store: &Store, json: bool) -> Result<ExitCode, String> {
+    let entries = store.all()?;
+    if json {
+        let list: Vec<_> = entries.iter().map(store::Entry::to_json).collect();
+        return Ok(print(&format!("{:#}\n", serde_json::json!({ "schema_version": 1, "runs": list }))));
+    }
+    let mut out = String::new();
+    for entry in &entries {
+        let time = pellucid_profile::report::shown_date(entry.time.saturating_mul(1_000_000_000));
+        let run = entry.metrics.get("run").map_or("-".to_owned(), |ns| shown_time(ns.round()));
+        let line =
+            format!("{time}  {:<12}  {run:>8}  counts {}  {}", short(&entry.commit), &entry.counts[..8], entry.suite);
+        out.push_str(&shown_text(&line).add_line());
+    }
+    Ok(print(&out))
+}
+
+/// A commit as people name it.
+pub fn short(commit: &str) -> &str {
+    commit.char_indices().nth(12).map_or(commit, |(at, _)| &commit[..at])
+}
+
+fn check_all(store: &Store, last: usize, json: bool) -> Result<ExitCode, String> {
+    let findings = check::all(store)?;
+    let fails = findings.iter().any(|finding| finding.is_worse && !finding.is_suspected && finding.age < last);
+    let verdict = if fails { "regression" } else { "ok" };
+    let text = if json {
+        let list: Vec<_> = findings.iter().map(check::Finding::to_json).collect();
+        format!("{:#}\n", serde_json::json!({ "schema_version": 1, "verdict": verdict, "findings": list }))
+    } else {
+        let mut out: String = findings.iter().map(|finding| shown_text(&finding.text()).add_line()).collect();
+        out.push_str(&format!("{verdict}: {} findings\n", findings.len()));
+        out
+    };
+    let printed = print(&text);
+    Ok(if fails && printed == ExitCode::SUCCESS { ExitCode::from(REGRESSION) } else { printed })
+}

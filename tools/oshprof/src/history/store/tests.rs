@@ -1,0 +1,116 @@
+//! What is written is read again, whatever else is in the file.
+
+use super::*;
+
+fn entry(commit: &str, time: u64) -> Entry {
+    Entry {
+        suite: "a np 2".into(),
+        commit: commit.into(),
+        time,
+        shape: Shape { npes: 2, hosts: vec![2], arguments: "-x".into(), level: 1 },
+        runs: 2,
+        counts: hash(b"x"),
+        id: hash(commit.as_bytes()),
+        metrics: BTreeMap::from([("run".to_owned(), 1.5e9)]),
+        ..Entry::default()
+    }
+}
+
+/// An empty folder of this test, removed in the end.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("oshprof-store-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_line_that_was_cut_off_costs_itself_only() {
+    let scratch = Scratch::new("cut");
+    let store = Store::make(&scratch.0).unwrap();
+    store.append(&entry("first", 1)).unwrap();
+    let path = store.file("a np 2");
+    let line = fs::read(&path).unwrap();
+    for cut in [1, line.len() / 2, line.len() - 1] {
+        let mut bytes = line.clone();
+        bytes.extend(&format!("{}\n", entry("killed", 2).to_json()).as_bytes()[..cut]);
+        fs::write(&path, &bytes).unwrap();
+        store.append(&entry("third", 3)).unwrap();
+        let commits: Vec<String> = store.entries("a np 2").unwrap().into_iter().map(|e| e.commit).collect();
+        let (first, last) = (commits.first().cloned(), commits.last().cloned());
+        assert_eq!((first.as_deref(), last.as_deref()), (Some("first"), Some("third")), "cut at {cut}: {commits:?}");
+    }
+}
+
+#[test]
+fn two_versions_merge_by_their_lines() {
+    let scratch = Scratch::new("merge");
+    let store = Store::make(&scratch.0).unwrap();
+    for (commit, time) in [("c", 3), ("a", 1), ("b", 2), ("a", 1)] {
+        store.append(&entry(commit, time)).unwrap();
+    }
+    let commits: Vec<String> = store.entries("a np 2").unwrap().into_iter().map(|e| e.commit).collect();
+    assert_eq!(commits, ["a", "b", "c"], "by time, each once");
+    assert_eq!(fs::read_to_string(scratch.0.join(".gitattributes")).unwrap(), ATTRIBUTES);
+}
+
+#[test]
+fn counts_come_back_as_they_were() {
+    let place = Place { function: "f".into(), address: 1, ..Place::default() };
+    let key = SiteKey { op: "shmem_quiet".into(), place, region: "r".into() };
+    let range = Range { min: Amount { calls: 1, bytes: 2 }, max: Amount { calls: 3, bytes: u64::MAX } };
+    let known = Side {
+        sites: vec![Site { key, ordinal: 1, range }],
+        sizes: BTreeMap::from([(("shmem_p".to_owned(), 2, 4), range)]),
+        errors: BTreeMap::from([("shmem_p".to_owned(), range)]),
+        pairs: BTreeMap::from([((1, 0, 7), range)]),
+        ..Side::default()
+    };
+    let text = counts(&known).to_string();
+    let read = side(&serde_json::from_str(&text).unwrap()).unwrap();
+    assert_eq!(
+        (&read.sites, &read.sizes, &read.errors, &read.pairs),
+        (&known.sites, &known.sizes, &known.errors, &known.pairs)
+    );
+}
+
+#[test]
+fn no_bytes_make_the_reader_fail_badly() {
+    let scratch = Scratch::new("fuzz");
+    let store = Store::make(&scratch.0).unwrap();
+    let good = format!("{}\n", entry("a", 1).to_json());
+    let mut random = fastrand::Rng::with_seed(9);
+    for _ in 0..2000 {
+        let mut bytes = good.repeat(3).into_bytes();
+        for _ in 0..random.usize(1..9) {
+            let at = random.usize(0..bytes.len());
+            bytes[at] = random.u8(..);
+        }
+        bytes.truncate(random.usize(0..=bytes.len()));
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = text.lines().filter_map(Entry::parse).count();
+        if let Ok(value) = serde_json::from_str::<Value>(text.lines().next().unwrap_or_default()) {
+            let _ = side(&value);
+        }
+    }
+    fs::write(store.file("a np 2"), [0xff, 0xfe, b'\n', b'{']).unwrap();
+    assert_eq!(store.entries("a np 2").unwrap(), []);
+}
+
+#[test]
+fn names_of_series_are_safe_files() {
+    let store = Store { path: PathBuf::from("s") };
+    let name = |suite: &str| store.file(suite).to_string_lossy().into_owned();
+    assert!(!name("../../etc/passwd np 2")["s/".len()..].contains('/'));
+    assert_ne!(name("a b"), name("a_b"));
+    assert_eq!(hash(b"a"), "af63dc4c8601ec8c");
+}

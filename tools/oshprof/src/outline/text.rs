@@ -1,0 +1,178 @@
+//! For a terminal: tables in the manner of benchstat.
+
+use std::fmt::Write as _;
+
+use pellucid_profile::report::grid::{Cell, Column, Grid, Kind, column};
+use pellucid_profile::report::{shown_text, shown_time};
+
+use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
+use crate::compare::counts::{Change, Effect};
+use crate::compare::metric::Metric;
+use crate::compare::verdict::{About, Comparison};
+
+/// Causes that are shown.
+const CAUSES: usize = 10;
+
+/// The whole.
+pub fn page(found: &Comparison) -> String {
+    let mut out = String::new();
+    let [base, new] = &found.sides;
+    let _ = writeln!(out, "base: {}\nnew:  {}\n", side(base), side(new));
+    if found.reasons.is_empty() {
+        communication(&mut out, found);
+        times(&mut out, found);
+        causes(&mut out, found);
+    }
+    for note in &found.notes {
+        let _ = writeln!(out, "note: {}", shown_text(note));
+    }
+    let _ = writeln!(out, "{}", shown_text(&headline(found)));
+    out
+}
+
+fn side(about: &About) -> String {
+    let plural = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    let shape = &about.shape;
+    let program = format!("{} {}", about.program, shape.arguments);
+    let text = format!(
+        "{} ({}, {}: {})",
+        about.name,
+        plural(about.runs, "run"),
+        plural(shape.npes as usize, "PE"),
+        program.trim()
+    );
+    shown_text(&text)
+}
+
+fn communication(out: &mut String, found: &Comparison) {
+    let counts = &found.counts;
+    if counts.changed.is_empty() && counts.moved.is_empty() && counts.varying.is_empty() {
+        if counts.compared > 0 {
+            let _ = writeln!(out, "communication: the same, at {} call sites\n", counts.compared);
+        }
+        return;
+    }
+    out.push_str("communication\n");
+    for change in &counts.changed {
+        let _ = writeln!(out, "  {} {}", mark(change), shown_text(&line(change)));
+        if let Some(reason) = &change.accepted {
+            let _ = writeln!(out, "      accepted: {}", shown_text(reason));
+        }
+    }
+    for moved in &counts.moved {
+        let (from, to) = (place(&moved.from), place(&moved.to));
+        let text = format!("{}: moved from {from} to {to}, {} calls", moved.to.op, moved.to.delta().0);
+        let _ = writeln!(out, "  ~ {}", shown_text(&text));
+    }
+    for change in &counts.varying {
+        let _ = writeln!(out, "  ? {} (varies from run to run)", shown_text(&line(change)));
+    }
+    out.push('\n');
+}
+
+fn line(change: &Change) -> String {
+    let key = if change.site.is_some() { format!("  [{}]", change.key()) } else { String::new() };
+    format!("{} at {}: {}{key}", change.op, place(change), amounts(change)).replace(" at from ", " from ")
+}
+
+/// A sign for what a change is to the verdict.
+fn mark(change: &Change) -> char {
+    match change.effect {
+        _ if change.accepted.is_some() => '=',
+        Effect::Worse => '+',
+        Effect::Better => '-',
+        Effect::Same => '~',
+        Effect::Local => '.',
+    }
+}
+
+const COLUMNS: [Column; 6] = [
+    column("metric", "time", Kind::Text),
+    column("base", "base", Kind::Text),
+    column("new", "new", Kind::Text),
+    column("vs", "vs base", Kind::Text),
+    column("interval", "99 % interval", Kind::Text),
+    column("p", "p, pairs", Kind::Text),
+];
+
+fn times(out: &mut String, found: &Comparison) {
+    if found.metrics.is_empty() {
+        return;
+    }
+    let mut grid = Grid::new("metrics", "Times", &COLUMNS, "no times");
+    for metric in &found.metrics {
+        grid.row(cells(metric));
+    }
+    out.push_str(&grid.text());
+    let tested = found.metrics.iter().any(|metric| metric.tested.is_some());
+    if !tested {
+        let pairs = found.metrics.first().map_or(0, |metric| metric.values.len());
+        let _ = writeln!(
+            out,
+            "Medians of {pairs} runs, not tested: that takes pairs of runs (oshprof gate, or --pair and 10 of each)."
+        );
+    } else {
+        out.push_str("* decides. ~: no difference that the test sees. library, waiting: as a share of the run.\n");
+        for text in
+            found.metrics.iter().filter(|m| m.primary && m.verdict() == "inconclusive").filter_map(|m| unseen(m, found))
+        {
+            let _ = writeln!(out, "{text}");
+        }
+    }
+    out.push('\n');
+}
+
+fn cells(metric: &Metric) -> Vec<Cell> {
+    let star = if metric.primary { " *" } else { "" };
+    let spread = metric.tested.map_or(String::new(), |t| format!(" ± {:.0} %", 100.0 * t.noise.exp_m1()));
+    let side = |of: fn(&(f64, f64)) -> f64| format!("{}{spread}", shown_time(metric.median(of).round()));
+    let (versus, interval, p) = match metric.tested {
+        None => {
+            let (base, new) = (metric.median(|pair| pair.0), metric.median(|pair| pair.1));
+            let ratio = if base > 0.0 && new > 0.0 { percent((new / base).ln()) } else { "-".to_owned() };
+            (ratio, "-".to_owned(), format!("n={}", metric.values.len()))
+        }
+        Some(t) => {
+            let shown = matches!(metric.verdict(), "slower" | "faster");
+            let versus = if shown { percent(t.effect) } else { "~".to_owned() };
+            let p = format!("p={:.4} n={}", t.p.min(t.p_faster), t.pairs);
+            (versus, format!("{} to {}", percent(t.interval.0), percent(t.interval.1)), p)
+        }
+    };
+    let name = shown_text(&metric.name);
+    vec![
+        format!("{name}{star}").into(),
+        side(|pair| pair.0).into(),
+        side(|pair| pair.1).into(),
+        versus.into(),
+        interval.into(),
+        p.into(),
+    ]
+}
+
+fn causes(out: &mut String, found: &Comparison) {
+    let causes = &found.causes;
+    if causes.rows.is_empty() {
+        return;
+    }
+    let share = if causes.base_ns > 0.0 {
+        format!(" ({:+.1} %)", 100.0 * causes.delta_ns / causes.base_ns)
+    } else {
+        String::new()
+    };
+    let _ = writeln!(out, "where the difference comes from: {}{share} over all PEs", signed_time(causes.delta_ns));
+    for cause in causes.rows.iter().take(CAUSES) {
+        let parts = [("count", cause.parts.count), ("cost", cause.parts.cost), ("mix", cause.parts.mix)];
+        let parts: Vec<String> = parts
+            .iter()
+            .filter(|(name, ns)| ns.abs() >= 0.5 && !(cause.op.is_empty() && *name == "cost"))
+            .map(|(name, ns)| format!("{name} {}", signed_time(*ns)))
+            .collect();
+        let waited = (cause.waited_ns != 0.0).then(|| format!("waited for {}", signed_time(cause.waited_ns)));
+        let detail: Vec<String> = parts.into_iter().chain(waited).collect();
+        let detail = if detail.is_empty() { String::new() } else { format!("  ({})", detail.join(", ")) };
+        let _ = writeln!(out, "  {:>9}  {}{detail}", signed_time(cause.parts.sum()), shown_text(&sentence(cause)));
+    }
+    let rest: f64 = causes.rows.iter().skip(CAUSES).map(|cause| cause.parts.sum()).sum();
+    let _ = writeln!(out, "  {:>9}  (others)\n", signed_time(rest + causes.others_ns));
+}
