@@ -100,7 +100,7 @@ pub fn of_pairs(pairs: &[(&Run, &Run)], primary: &[String]) -> Vec<Metric> {
         .collect()
 }
 
-/// Fewest pairs with which a test can hold at all: 1/1024 is below its level.
+/// Fewest pairs that are tested: fewer could not rule out anything.
 pub const FEWEST: usize = 10;
 
 /// Tests all metrics: those that decide together, the others each alone.

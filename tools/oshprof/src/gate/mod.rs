@@ -131,9 +131,7 @@ fn pairs(text: &str) -> Result<(usize, usize), String> {
     let number = |part: &str| part.trim().parse::<usize>().ok();
     match (number(least), number(most)) {
         (Some(a), Some(b)) if a <= b && b >= metric::FEWEST && b <= 1000 => Ok((a.max(metric::FEWEST), b)),
-        _ => Err(format!(
-            "gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer than 10 cannot tell at p < 0.001)"
-        )),
+        _ => Err(format!("gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer cannot tell at p < 0.0005)")),
     }
 }
 

@@ -8,12 +8,12 @@ use super::wilcoxon::{estimate, interval, noise, p_greater, p_less, visible};
 
 /// Level of the test of one metric at one look, from [`FULL`] pairs on; at earlier looks half of it, since all looks together must
 /// keep the promise, and the later ones see more.
-pub const ALPHA: f64 = 0.001;
+pub const ALPHA: f64 = 0.0005;
 const FULL: usize = 20;
 /// Level at which an effect that matters is ruled out.
 pub const BETA: f64 = 0.01;
 /// The normal quantile of `ALPHA`.
-pub const Z_ALPHA: f64 = 3.09;
+pub const Z_ALPHA: f64 = 3.29;
 /// Confidence of intervals.
 pub const CONFIDENCE: f64 = 0.99;
 /// Pairs after which is looked.
