@@ -354,3 +354,43 @@ fn passwords_and_encryption() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("key.pem: "));
 }
+
+/// Panels that have data only where a program names regions, or where there are several hosts.
+const ONLY_SOMETIMES: [&str; 2] = ["shmem_region_seconds_total", "shmem_network_events_total"];
+
+/// Every query of every panel has an answer in a Prometheus that scrapes a job.
+#[test]
+fn every_panel_has_data() {
+    let exporter = Exporter::start("metrics-panels", &[]);
+    let rules = tree::workspace().join("dashboards/prometheus/rules.yml");
+    let more = format!("  evaluation_interval: 1s\nrule_files:\n  - {}", rules.display());
+    let Some(prometheus) = Prometheus::start(&exporter.folder, exporter.address(), "1s", &[], &more) else { return };
+    let running = job(&exporter, "panels", 2, "load").start();
+    let mut asked = 0;
+    for file in std::fs::read_dir(tree::workspace().join("dashboards/grafana")).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        let dashboard: Value = serde_json::from_str(&text).unwrap();
+        for panel in dashboard["panels"].as_array().unwrap() {
+            for target in panel["targets"].as_array().unwrap() {
+                let mut query = target["expr"].as_str().unwrap().replace("$__rate_interval", "10s");
+                for variable in ["$job_id", "$job", "$instance"] {
+                    query = query.replace(&format!("\"{variable}\""), "\".+\"");
+                }
+                assert!(!query.contains('$'), "{query}");
+                asked += 1;
+                if ONLY_SOMETIMES.iter().any(|name| query.contains(name)) {
+                    assert!(prometheus.ask(&query).contains("\"status\":\"success\""), "{query}");
+                } else {
+                    wait_for(&query, || prometheus.query(&query).first().map(drop));
+                }
+            }
+        }
+    }
+    for record in ["job_id:shmem_waiting:ratio_rate5m", "job_id:shmem_communication:ratio_rate5m"] {
+        wait_for(record, || prometheus.value(record));
+    }
+    // SAFETY: no pointers.
+    unsafe { libc::kill(running.pid() as i32, libc::SIGTERM) };
+    running.wait();
+    assert!(asked > 30, "{asked}");
+}

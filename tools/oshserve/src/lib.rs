@@ -3,6 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`commands`] | the command line: `metrics`, `serve` |
+//! | [`dashboards`] | Grafana dashboards, from a table of panels |
 //! | [`kept`] | metrics of a kept profile |
 //! | [`metrics`] | the table of metrics, how their values follow from a profile, and the formats |
 //! | [`serve`] | the exporter of a host |
@@ -10,6 +11,7 @@
 #![deny(unsafe_code)]
 
 pub mod commands;
+pub mod dashboards;
 pub mod kept;
 pub mod metrics;
 pub mod serve;

@@ -54,7 +54,7 @@ pub fn job_id(variable: impl Fn(&str) -> Option<OsString>, host: &str, launcher:
     if let Some(known) = text(JOB_VARIABLE) {
         return known;
     }
-    let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(|name| text(name));
+    let batch = ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"].into_iter().find_map(text);
     let id = match (batch, step(&variable)) {
         (Some(id), step) if !step.is_empty() => format!("{id}_{step}"),
         (Some(id), _) => id,
