@@ -3,9 +3,9 @@
  * Profiling interface of OpenSHMEM (section 10): every routine under its shifted name, with the types and constants
  * of shmem.h.
  *
- * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool. What it calls on its own is then kept
- * apart from what the program calls. Compiled into the executable, it is counted with the program: each call of pshmem_X
- * for an X that the tool defines.
+ * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool, or compile the tool into the
+ * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's where it
+ * comes out of the tool's shmem_X.
  */
 #ifndef PELLUCID_PSHMEM_H
 #define PELLUCID_PSHMEM_H
@@ -1835,6 +1835,14 @@ int pshmem_test_lock(long *lock);
 
 /* Control of profiling (10.1) */
 void pshmem_pcontrol(int level, ...);
+
+/* Cache management (removed, F.2.7), without effect */
+void pshmem_clear_cache_inv(void);
+void pshmem_set_cache_inv(void);
+void pshmem_clear_cache_line_inv(void *dest);
+void pshmem_set_cache_line_inv(void *dest);
+void pshmem_udcflush(void);
+void pshmem_udcflush_line(void *dest);
 
 #ifdef __cplusplus
 }

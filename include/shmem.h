@@ -1937,13 +1937,13 @@ int shmem_test_lock(long *lock);
 /* Control of profiling (10.1) */
 void shmem_pcontrol(int level, ...);
 
-/* Removed from OpenSHMEM 1.5 (Annex F.2.7), and without effect before, where caches are coherent: older programs call them. */
-static inline void shmem_clear_cache_inv(void) {}
-static inline void shmem_set_cache_inv(void) {}
-static inline void shmem_clear_cache_line_inv(void *dest) { (void)dest; }
-static inline void shmem_set_cache_line_inv(void *dest) { (void)dest; }
-static inline void shmem_udcflush(void) {}
-static inline void shmem_udcflush_line(void *dest) { (void)dest; }
+/* Cache management (removed, F.2.7), without effect */
+void shmem_clear_cache_inv(void);
+void shmem_set_cache_inv(void);
+void shmem_clear_cache_line_inv(void *dest);
+void shmem_set_cache_line_inv(void *dest);
+void shmem_udcflush(void);
+void shmem_udcflush_line(void *dest);
 
 #ifdef __cplusplus
 }

@@ -156,8 +156,10 @@ int shmemx_var_write(int var, int64_t value);
 int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
 
 /*
- * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread.
+ * Seconds since some point in the past, as other libraries have it: for differences. At any time, from any thread. By the
+ * macro programs know that they need none of their own.
  */
+#define HAVE_SHMEMX_WTIME 1
 double shmemx_wtime(void);
 
 #ifdef __cplusplus

@@ -4,7 +4,8 @@
 //! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or to the gate that stacked tools and callbacks stand
 //! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it can leave the
 //! return address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
-//! `pshmem_X` is strong and tests `PARM[op]`: set where a tool defines `shmem_X` and calls `pshmem_X` (see [`crate::tool`]).
+//! `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
+//! [`crate::tool`]). It has the gate find out whose call it is ([`crate::caller`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
 //! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
@@ -25,7 +26,8 @@ macro_rules! weak {
             $imp,
             $brief,
             $probe,
-            pellucid_profile::arm::ARM
+            pellucid_profile::arm::ARM,
+            0
         )
     };
 }
@@ -36,13 +38,13 @@ macro_rules! strong {
         strong!($op, $imp, $probe, $probe)
     };
     ($op:literal, $imp:path, $brief:path, $probe:path) => {
-        enter!("", "", $op, $imp, $brief, $probe, pellucid_profile::arm::PARM)
+        enter!("", "", $op, $imp, $brief, $probe, pellucid_profile::arm::PARM, $crate::gate::STRONG)
     };
 }
 
 #[cfg(target_arch = "x86_64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path, $which:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -54,7 +56,7 @@ macro_rules! enter {
             "cmp byte ptr [rip + {armed} + {op}], 2",
             "je 2f",
             // r10 and r11 belong to nobody between a call and its target.
-            "mov r11d, {op}",
+            "mov r11d, {entry}",
             "jmp {gate}",
             // Where the call comes from, for the probe.
             "2: mov r10, qword ptr [rsp]",
@@ -65,6 +67,7 @@ macro_rules! enter {
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            entry = const $op + $which,
             imp = sym $imp,
             brief = sym $brief,
             probe = sym $probe,
@@ -75,7 +78,7 @@ macro_rules! enter {
 
 #[cfg(target_arch = "aarch64")]
 macro_rules! enter {
-    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path) => {
+    ($head:expr, $tail:expr, $op:literal, $imp:path, $brief:path, $probe:path, $armed:path, $which:expr) => {
         core::arch::naked_asm!(
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
@@ -97,12 +100,13 @@ macro_rules! enter {
             "add x16, x16, x17",
             "str x30, [x16, 8]",
             "b {probe}",
-            "3: movz w16, #{op}",
+            "3: movz w16, #{entry}",
             "b {gate}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
             op = const $op,
+            entry = const $op + $which,
             imp = sym $imp,
             brief = sym $brief,
             probe = sym $probe,

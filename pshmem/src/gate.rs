@@ -15,6 +15,7 @@ use pellucid_profile::op::{COUNT, OPS, Timing};
 use pellucid_profile::recorder;
 
 use crate::callbacks::{self, Entered};
+use crate::caller;
 use crate::generated::addresses::{VARIADIC, WAYS};
 
 /// Address of a function.
@@ -128,12 +129,25 @@ fn tool(op: u16) -> Option<Tool> {
     unsafe { std::mem::transmute::<*mut (), Option<Tool>>(function) }
 }
 
-/// Where a call goes that came to the gate from `site`. Keeps what [`pass`] has to know.
-extern "C" fn choose(op: u16, site: usize) -> *const () {
+/// Added to the operation by `pshmem_X`.
+pub const STRONG: u16 = 0x8000;
+
+/// Where a call goes that came to the gate from `site`, with the stack pointer as it will be there, and the frame pointer.
+/// Keeps what [`pass`] has to know.
+extern "C" fn choose(entry: u16, site: usize, stack: usize, frame: usize) -> *const () {
+    let op = entry & !STRONG;
     let ways = &WAYS[usize::from(op)];
     if place() == Place::Tool {
         return ways.imp.0;
     }
+    let site = if entry & STRONG == 0 {
+        site
+    } else {
+        match caller::site(ways.bound.0 as usize, site, caller::Registers { stack, frame }) {
+            Some(site) => site,
+            None => return ways.imp.0,
+        }
+    };
     if VARIADIC.contains(&op)
         && let Some(tool) = tool(op)
     {
@@ -208,6 +222,8 @@ pub unsafe extern "C" fn gate() {
         "mov [rsp + 0xb0], rax",
         "mov edi, r11d",
         "mov rsi, [rsp + 0xb8]",
+        "lea rdx, [rsp + 0xc0]",
+        "mov rcx, rbp",
         "call {choose}",
         "mov r11, rax",
         "movaps xmm0, [rsp]",
@@ -252,6 +268,8 @@ pub unsafe extern "C" fn gate() {
         "stp q6, q7, [sp, #192]",
         "mov w0, w16",
         "mov x1, x30",
+        "add x2, sp, #224",
+        "ldr x3, [sp]",
         "bl {choose}",
         "mov x16, x0",
         "ldp x0, x1, [sp, #16]",

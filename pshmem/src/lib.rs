@@ -23,6 +23,7 @@ mod entry;
 pub mod routine;
 
 pub mod callbacks;
+mod caller;
 pub mod control;
 pub mod gate;
 pub mod info;

@@ -1,8 +1,8 @@
 //! Who else defines `shmem_` routines in this process.
 //!
 //! A profiling tool that is compiled into the program defines a strong `shmem_X` and calls `pshmem_X` from it. The application's
-//! calls then arrive where the tool goes on, and that is where they have to be recorded. Tools in objects of their own
-//! ([`crate::stack`]) are none of these: this library calls them.
+//! calls then arrive where the tool goes on, and that is where they have to be recorded; [`crate::caller`] tells them from
+//! the tool's own. Tools in objects of their own ([`crate::stack`]) are none of these: this library calls them.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_int, c_void};
@@ -11,6 +11,7 @@ use std::ptr;
 use pellucid_profile::arm;
 use pellucid_profile::op::OPS;
 
+use crate::caller;
 use crate::generated::addresses::WAYS;
 use crate::stack;
 
@@ -29,14 +30,16 @@ const SYMBOL_ENTRY: c_int = 1;
 
 /// Tells the profile of which `shmem_` routines it must take what comes in at `pshmem_X`. Returns how many there are.
 pub fn find() -> usize {
-    let mut foreign = 0;
-    for (op, ways) in WAYS.iter().enumerate() {
-        let bound = ways.bound.0;
-        let found = !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[op].name);
-        arm::set_foreign(op as u16, found);
-        foreign += usize::from(found);
+    let is_foreign = |op: &usize| {
+        let bound = WAYS[*op].bound.0;
+        !is_own(bound) && !stack::has_adopted(bound) && is_definition(bound.cast(), OPS[*op].name)
+    };
+    let foreign: Vec<usize> = (0..WAYS.len()).filter(is_foreign).collect();
+    if !foreign.is_empty() {
+        caller::set_defined(foreign.iter().map(|&op| WAYS[op].bound.0 as usize).collect());
     }
-    foreign
+    foreign.iter().for_each(|&op| arm::set_foreign(op as u16, true));
+    foreign.len()
 }
 
 /// Whether the address is one of this library's entries.

@@ -98,6 +98,81 @@ fn preloaded() {
     check("preloaded", &binary, &["-x", &format!("LD_PRELOAD={}", library.display())]);
 }
 
+/// Calls of the measurement system's own, of routines that it wraps, are not the program's; sites are the program's lines.
+#[test]
+fn a_measurement_system_in_the_executable() {
+    let calls = [
+        ("shmem_int_g", 0),
+        ("shmem_long_put", 10),
+        ("shmem_long_p", 20),
+        ("shmem_long_atomic_add", 4),
+        ("shmem_barrier_all", 6),
+        ("shmem_init", 1),
+        ("shmem_finalize", 1),
+    ];
+    let sites = [
+        ("shmem_long_put", "seven", 7),
+        ("shmem_long_put", "three", 3),
+        ("shmem_long_p", "twenty", 20),
+        ("shmem_long_atomic_add", "four", 4),
+        ("shmem_barrier_all", "six", 6),
+    ];
+    for (name, options) in [
+        ("system", &["-O1"][..]),
+        ("system-jumps", &["-O2"]),
+        ("system-static", &["-O2", "-static"]),
+        ("system-fixed", &["-O2", "-no-pie", "-fno-pie", "-fcf-protection=none"]),
+        ("system-frames", &["-O2", "-fno-plt", "-fno-omit-frame-pointer"]),
+        ("system-static-frames", &["-O0", "-static-pie"]),
+    ] {
+        let build = Build::source(name, &source("system_program.c")).with(&source("system.c"));
+        let directory = run_system(name, &build.options(options).build(), &[]);
+        let report = Report::read(&directory, true);
+        for (pe, (routine, expected)) in (0..2).flat_map(|pe| calls.map(|row| (pe, row))) {
+            assert_eq!(report.routine_of(pe, routine).0, expected, "{name}: calls of {routine} on PE {pe}");
+        }
+        let view =
+            Job::new(tree::tool("oshprof")).arg("report").arg(&directory).args(["--view", "callsites", "--json"]);
+        let view: serde_json::Value = serde_json::from_str(&view.run().expect_code(0).stdout).expect("JSON");
+        for (routine, mark, expected) in sites {
+            let place = format!("system_program.c:{}", line_of("system_program.c", mark));
+            let is_it = |row: &&serde_json::Value| {
+                row["routine"] == routine && row["site"].as_str().is_some_and(|site| site.contains(&place))
+            };
+            let rows = view["callsites"].as_array().expect("rows").iter().filter(is_it);
+            let found: u64 = rows.filter_map(|row| row["calls"].as_u64()).sum();
+            assert_eq!(found, 2 * expected, "{name}: calls of {routine} at {place}\n{view}");
+        }
+    }
+}
+
+/// With callbacks and tools about, and without a profile, everything goes on as before.
+#[test]
+fn a_measurement_system_beside_a_tool_in_a_row() {
+    let build = Build::source("system-row", &source("system_program.c")).with(&source("system.c")).options(["-O2"]);
+    let tool = shared_tool("libsystem-row.so").to_string_lossy().into_owned();
+    let report = Report::read(&run_system("system-row", &build.build(), &["--tool", &tool]), true);
+    for (routine, calls) in [("shmem_int_g", 0), ("shmem_long_put", 10), ("shmem_barrier_all", 6)] {
+        assert_eq!(report.routine_of(1, routine).0, calls, "calls of {routine}");
+    }
+    Job::oshrun(2).args(["--profile", "off"]).arg(build.build()).run().expect_code(0);
+}
+
+/// Runs a program at 2 PEs; gives the directory of its profile.
+fn run_system(name: &str, binary: &Path, options: &[&str]) -> PathBuf {
+    let directory = tree::scratch("profiles").join(format!("interpose-{name}"));
+    let _ = std::fs::remove_dir_all(&directory);
+    Job::oshrun(2).args(options).arg("--profile-dir").arg(&directory).arg(binary).run().expect_code(0);
+    directory
+}
+
+/// The line of a program that is marked with a name.
+fn line_of(program: &str, mark: &str) -> usize {
+    let text = std::fs::read_to_string(source(program)).expect("the program");
+    let marked = format!("/* LINE {mark} */");
+    1 + text.lines().position(|line| line.contains(&marked)).unwrap_or_else(|| panic!("no {mark}"))
+}
+
 fn shared_tool(name: &str) -> PathBuf {
     let library = tree::scratch("interpose").join(name);
     Job::new(tree::tool("oshcc"))

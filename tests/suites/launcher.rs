@@ -240,3 +240,32 @@ fn a_program_behind_a_script() {
     let outcome = Job::oshrun(2).args(["sh", "-c", &script]).limit(20).run().expect_code(0);
     assert_eq!(sorted(&outcome.stdout), ["PE 0 of 2", "PE 0 of 2", "PE 1 of 2", "PE 1 of 2"]);
 }
+
+/// The names by which jobs of one user keep off each other's cores can be taken by anybody: that changes nothing.
+#[test]
+fn another_user_cannot_switch_binding_off() {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    if !harness::system::is_root() || cpus < 2 {
+        return println!("not root, or one CPU: not tested");
+    }
+    let squat = Build::program("launcher/squat.c").build();
+    let place = Build::program("launcher/where.c").build();
+    // Names and processes of its own, so that jobs of other tests have no part in it.
+    let alone = || Job::new(PathBuf::from("unshare")).args(["--net", "--pid", "--fork", "--mount-proc"]).limit(20);
+    let oshrun = tree::tool("oshrun").to_string_lossy().into_owned();
+    let job = [&*oshrun, "-n", "2", &*place.to_string_lossy()].map(str::to_owned);
+    let bound = ["PE 0: bound", "PE 1: bound"];
+    alone().args(&job).run().expect_code(0).expect_text(&bound);
+    for listens in ["0", "1"] {
+        alone().arg(&squat).arg(listens).args(&job).run().expect_code(0).expect_text(&bound);
+    }
+    // A job of the same user beside it has the cores, and is left alone.
+    let both = format!("{oshrun} -n 2 sleep 3 & sleep 1; {}", job.join(" "));
+    if cpus == 2 {
+        let beside = ["PE 0: anywhere", "PE 1: anywhere"];
+        alone().args(["sh", "-c", &both]).run().expect_code(0).expect_text(&beside);
+        for listens in ["0", "1"] {
+            alone().arg(&squat).args([listens, "sh", "-c", &both]).run().expect_code(0).expect_text(&beside);
+        }
+    }
+}

@@ -301,7 +301,7 @@ fn tools_that_cannot_be_used_end_the_job_before_user_code() {
     let broken = |name: &str| tool(&format!("broken-{}", name.to_lowercase()), "broken.c", &[&format!("-D{name}")]);
     let mut cases = vec![
         (text, "invalid ELF header"),
-        (broken("LACKS"), "undefined symbol: there_is_no_such_routine"),
+        (broken("NEEDS"), "undefined symbol: there_is_no_such_object"),
         (broken("CRASHES"), "crashed in its constructor: signal 11"),
         (broken("OVERFLOWS"), "crashed in its constructor: signal 11"),
         (broken("ABORTS"), "crashed in its constructor: signal 6"),
@@ -329,6 +329,22 @@ fn tools_that_cannot_be_used_end_the_job_before_user_code() {
     let missing = tree::scratch("stacking").join("missing.so");
     let outcome = Job::oshrun(2).arg("--tool").arg(&missing).arg(hello()).run().expect_code(1);
     outcome.expect_text(&["option --tool", "missing.so", "No such file"]);
+}
+
+/// As a preloaded tool is: a function that nobody has matters where it is called, in the tool and in what it brings along.
+#[test]
+fn functions_that_are_never_called_need_not_be_there() {
+    let folder = tree::scratch("stacking");
+    let part = tool("libbroken-part", "broken.c", &["-DPART"]);
+    let brings = ["-DBRINGS", "-L", &folder.to_string_lossy(), "-l:libbroken-part.so", "-Wl,-rpath,$ORIGIN"];
+    let brings = tool("broken-brings", "broken.c", &brings);
+    assert!(part.exists());
+    let outcome = Job::oshrun(2).arg("--tool").arg(&brings).arg(hello()).run().expect_code(0);
+    assert_eq!(outcome.stdout.matches("barrier seen").count(), 2, "{}", outcome.describe());
+    // Called, it is named with its tool, and the job ends.
+    let lacks = tool("broken-lacks", "broken.c", &["-DLACKS"]);
+    let outcome = Job::oshrun(2).arg("--tool").arg(&lacks).arg(hello()).limit(20).run().expect_failure();
+    outcome.expect_text(&["broken-lacks.so", "undefined symbol: there_is_no_such_routine"]);
 }
 
 #[test]

@@ -44,7 +44,9 @@ fn every_function_has_its_row_of_the_specification() {
         assert_eq!(found.get(row.get("name")), Some(&expected), "{}", row.get("name"));
         count += 1;
     }
-    assert_eq!((found.len(), count), (1788, 1788));
+    // What was removed before this version is offered, and not in its table.
+    let removed = found.values().filter(|row| row[2] == "F.2.7").count();
+    assert_eq!((found.len(), count, removed), (1788 + 6, 1788, 6));
 }
 
 #[test]

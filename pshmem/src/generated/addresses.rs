@@ -1794,6 +1794,12 @@ unsafe extern "C" {
     fn shmem_set_lock();
     fn shmem_test_lock();
     fn shmem_pcontrol();
+    fn shmem_clear_cache_inv();
+    fn shmem_set_cache_inv();
+    fn shmem_clear_cache_line_inv();
+    fn shmem_set_cache_line_inv();
+    fn shmem_udcflush();
+    fn shmem_udcflush_line();
 }
 
 /// What each `shmem_X` is bound to in the running process, and where its calls can go.
@@ -3586,6 +3592,12 @@ pub static WAYS: [Ways; COUNT] = [
     Ways { bound: Address(shmem_set_lock as *const ()), entry: Address(super::lock::shmem_set_lock as *const ()), imp: Address(super::lock::imp_shmem_set_lock as *const ()), guest: Address(super::lock::guest_shmem_set_lock as *const ()) },
     Ways { bound: Address(shmem_test_lock as *const ()), entry: Address(super::lock::shmem_test_lock as *const ()), imp: Address(super::lock::imp_shmem_test_lock as *const ()), guest: Address(super::lock::guest_shmem_test_lock as *const ()) },
     Ways { bound: Address(shmem_pcontrol as *const ()), entry: Address(super::profiling::shmem_pcontrol as *const ()), imp: Address(crate::shim::by_value::pellucid_c_imp_shmem_pcontrol as *const ()), guest: Address(crate::shim::by_value::pellucid_c_guest_shmem_pcontrol as *const ()) },
+    Ways { bound: Address(shmem_clear_cache_inv as *const ()), entry: Address(super::cache::shmem_clear_cache_inv as *const ()), imp: Address(super::cache::imp_shmem_clear_cache_inv as *const ()), guest: Address(super::cache::guest_shmem_clear_cache_inv as *const ()) },
+    Ways { bound: Address(shmem_set_cache_inv as *const ()), entry: Address(super::cache::shmem_set_cache_inv as *const ()), imp: Address(super::cache::imp_shmem_set_cache_inv as *const ()), guest: Address(super::cache::guest_shmem_set_cache_inv as *const ()) },
+    Ways { bound: Address(shmem_clear_cache_line_inv as *const ()), entry: Address(super::cache::shmem_clear_cache_line_inv as *const ()), imp: Address(super::cache::imp_shmem_clear_cache_line_inv as *const ()), guest: Address(super::cache::guest_shmem_clear_cache_line_inv as *const ()) },
+    Ways { bound: Address(shmem_set_cache_line_inv as *const ()), entry: Address(super::cache::shmem_set_cache_line_inv as *const ()), imp: Address(super::cache::imp_shmem_set_cache_line_inv as *const ()), guest: Address(super::cache::guest_shmem_set_cache_line_inv as *const ()) },
+    Ways { bound: Address(shmem_udcflush as *const ()), entry: Address(super::cache::shmem_udcflush as *const ()), imp: Address(super::cache::imp_shmem_udcflush as *const ()), guest: Address(super::cache::guest_shmem_udcflush as *const ()) },
+    Ways { bound: Address(shmem_udcflush_line as *const ()), entry: Address(super::cache::shmem_udcflush_line as *const ()), imp: Address(super::cache::imp_shmem_udcflush_line as *const ()), guest: Address(super::cache::guest_shmem_udcflush_line as *const ()) },
 ];
 
 /// Operations whose further arguments only a jump passes on.

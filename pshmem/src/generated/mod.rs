@@ -34,5 +34,7 @@ pub mod lock;
 #[rustfmt::skip]
 pub mod profiling;
 #[rustfmt::skip]
+pub mod cache;
+#[rustfmt::skip]
 pub mod addresses;
 pub mod constants;

@@ -17,7 +17,7 @@ mod exports;
 mod guard;
 mod load;
 mod lookup;
-mod objects;
+pub mod objects;
 mod relocate;
 
 use std::ffi::{c_char, c_int};

@@ -8,8 +8,9 @@ use libc::{Elf64_Phdr, dl_phdr_info};
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
 
-/// Tags of the dynamic section: names and symbols.
+/// Tag of the dynamic section: names.
 pub const DT_STRTAB: i64 = 5;
+/// Tag of the dynamic section: symbols.
 pub const DT_SYMTAB: i64 = 6;
 
 /// A shared object: where it is loaded, and its program headers.

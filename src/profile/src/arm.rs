@@ -4,7 +4,8 @@
 //! around it, [`GATE`] to the longer way past stacked tools and callbacks (in the library; this crate only keeps the flags).
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes on to
-//! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between.
+//! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It leads to
+//! the gate, which tells the program's calls from those that the tool makes on its own.
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
@@ -101,7 +102,7 @@ fn wanted(op: usize) -> (u8, u8) {
         (0, true) => SITE,
         _ => GATE,
     };
-    (flag, if FOREIGN[op].load(SeqCst) { flag } else { OFF })
+    (flag, if FOREIGN[op].load(SeqCst) && flag != OFF { GATE } else { OFF })
 }
 
 /// Puts what is wanted of an operation into its flags. Threads may do so at once: who stored something else than is wanted
@@ -133,7 +134,7 @@ mod tests {
             assert_eq!(level(), on);
             for op in 0..COUNT {
                 let armed = (ARM[op].load(Relaxed), PARM[op].load(Relaxed));
-                assert_eq!(armed, if op == usize::from(foreign) { (SITE, SITE) } else { (SITE, OFF) });
+                assert_eq!(armed, if op == usize::from(foreign) { (SITE, GATE) } else { (SITE, OFF) });
             }
         }
         for off in [0, -1, i32::MIN] {

@@ -8,6 +8,22 @@
 void there_is_no_such_routine(void);
 void shmem_barrier_all(void) { there_is_no_such_routine(); }
 #endif
+#ifdef NEEDS
+extern int there_is_no_such_object;
+int *needed = &there_is_no_such_object;
+#endif
+#ifdef PART
+void there_is_no_such_routine(void);
+void never(void) { there_is_no_such_routine(); }
+void part(void) { printf("barrier seen\n"); }
+#endif
+#ifdef BRINGS
+void part(void);
+void shmem_barrier_all(void) {
+    part();
+    pshmem_barrier_all();
+}
+#endif
 #ifdef CRASHES
 __attribute__((constructor)) static void begin(void) {
     static volatile int *volatile nowhere;

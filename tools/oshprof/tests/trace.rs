@@ -359,9 +359,14 @@ const READER: &str = "
 import json, otf2, sys
 with otf2.reader.open(sys.argv[1]) as trace:
     for location, event in trace.events:
-        attributes = {a.name: v for a, v in (event.attributes or {}).items()}
-        print(json.dumps([location.group.name, location.name, event.time, type(event).__name__, event.region.name,
-                          attributes]))
+        values = {a.name: v for a, v in (event.attributes or {}).items()}
+        place = event.region.name if hasattr(event, 'region') else event.win.name if hasattr(event, 'win') else ''
+        if hasattr(event, 'remote'):
+            values['to'] = event.win.location(event.remote).group.name
+        for name in ['bytes', 'bytes_sent', 'bytes_received', 'matching_id', 'root', 'sync_level']:
+            if hasattr(event, name):
+                values[name] = getattr(event, name) if name != 'sync_level' else str(event.sync_level)
+        print(json.dumps([location.group.name, location.name, event.time, type(event).__name__, place, values]))
 ";
 
 #[test]
@@ -384,36 +389,90 @@ fn otf2() {
         serde_json::json!([pe, thread, ns, kind, region, attributes])
     };
     let none = || serde_json::json!({});
+    let memory = "symmetric memory";
+    let transfer = |bytes: u64, number: u64| serde_json::json!({ "to": "PE 1", "bytes": bytes, "matching_id": number });
+    let met = serde_json::json!({ "bytes_sent": 0, "bytes_received": 0, "root": u32::MAX, "sync_level": "X" });
     let (first, thread) = ("PE 0", "thread 900");
     let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040 });
     let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008, "context": 0x21 });
     assert_eq!(
         of(first),
         [
+            event(first, thread, 400, "RmaWinCreate", memory, none()),
             event(first, thread, 400, "Enter", "halo, \"x\"", none()),
             event(first, thread, 450, "Enter", "step", none()),
             event(first, thread, 450, "Leave", "step", none()),
             event(first, thread, 500, "Enter", "shmem_long_put_signal", put),
+            event(first, thread, 500, "RmaPut", memory, transfer(512, 1)),
+            event(first, thread, 700, "RmaOpCompleteBlocking", memory, serde_json::json!({ "matching_id": 1 })),
             event(first, thread, 700, "Leave", "shmem_long_put_signal", none()),
             event(first, thread, 800, "Enter", "shmem_ctx_long_p", p),
+            event(first, thread, 800, "RmaPut", memory, transfer(8, 2)),
+            event(first, thread, 801, "RmaOpCompleteBlocking", memory, serde_json::json!({ "matching_id": 2 })),
             event(first, thread, 801, "Leave", "shmem_ctx_long_p", none()),
-            event(first, thread, 900, "Enter", "shmem_barrier_all", serde_json::json!({ "bytes": 0 })),
+            event(first, thread, 900, "Enter", "shmem_barrier_all", none()),
+            event(first, thread, 900, "RmaCollectiveBegin", "", none()),
+            event(first, thread, 1000, "RmaCollectiveEnd", memory, met),
             event(first, thread, 1000, "Leave", "shmem_barrier_all", none()),
             // It was still open when the trace ended.
             event(first, thread, 1000, "Leave", "halo, \"x\"", none()),
+            event(first, thread, 1000, "RmaWinDestroy", memory, none()),
         ]
     );
     let (second, thread) = ("PE 1", "thread 901");
     assert_eq!(
-        of(second)[..4],
+        of(second)[..5],
         [
+            event(second, thread, 0, "RmaWinCreate", memory, none()),
             event(second, thread, 0, "Enter", "shmem_long_p", serde_json::json!({ "calls": 37, "bytes": 296 })),
             event(second, thread, 90, "Leave", "shmem_long_p", none()),
-            event(second, thread, 90, "Enter", "shmem_quiet", serde_json::json!({ "calls": 2, "bytes": 0 })),
+            event(second, thread, 90, "Enter", "shmem_quiet", serde_json::json!({ "calls": 2 })),
             event(second, thread, 90, "Leave", "shmem_quiet", none()),
         ]
     );
-    assert_eq!(of(second).len(), 6);
+    assert_eq!(of(second).len(), 8);
+    // The package's own tool finds nothing to complain of.
+    if let Ok(printed) = Command::new("otf2-print").arg(archive.join("traces.otf2")).output() {
+        let text = String::from_utf8_lossy(&printed.stdout);
+        assert!(printed.status.success() && text.contains("RMA_PUT") && text.contains("RMA_COLLECTIVE_END"), "{text}");
+    }
+}
+
+/// Nonblocking operations are complete when a quiet of their context, or a barrier, returns; atomics say what they move.
+#[test]
+fn otf2_operations_end_where_they_are_complete() {
+    let dir = Scratch::new("trace-otf2-nbi");
+    fs::create_dir_all(dir.path()).unwrap();
+    let calls = [
+        ("shmem_long_put_nbi", 100, 110, Some(1), HEAP, 64),
+        ("shmem_long_get_nbi", 120, 130, Some(1), HEAP, 32),
+        ("shmem_long_atomic_fetch_add", 140, 150, Some(1), HEAP, 8),
+        ("shmem_quiet", 200, 250, None, 0, 0),
+        ("shmem_long_put_nbi", 300, 310, Some(0), HEAP, 16),
+        // Of a PE without a trace nothing is known.
+        ("shmem_long_put", 320, 330, Some(7), HEAP, 16),
+        ("shmem_barrier_all", 400, 500, None, 0, 0),
+        ("shmem_long_put_nbi", 600, 610, Some(1), HEAP, 16),
+    ];
+    fs::write(dir.path().join("pe-00000-000.trace"), file(0, &calls, &[])).unwrap();
+    fs::write(dir.path().join("pe-00001-000.trace"), file(1, &[], &[])).unwrap();
+    let archive = dir.path().join("archive");
+    if !oshprof(dir.path(), &["--to", "otf2", "-o", archive.to_str().unwrap()]).status.success() {
+        return eprintln!("no libotf2 here: not tested");
+    }
+    let Some(read) = read_with_python("otf2", READER, &archive.join("traces.otf2")) else { return };
+    let rma: Vec<_> =
+        read.iter().filter(|event| event[3].as_str().is_some_and(|kind| kind.starts_with("RmaOp"))).collect();
+    let ends: Vec<_> = rma.iter().map(|event| (event[5]["matching_id"].as_u64(), event[2].as_u64())).collect();
+    let at = |number: u64, ns: u64| (Some(number), Some(ns));
+    assert_eq!(ends, [at(3, 150), at(1, 250), at(2, 250), at(4, 500), at(5, 610)]);
+    let atomic = read.iter().find(|event| event[3] == "RmaAtomic").unwrap_or_else(|| panic!("{read:?}"));
+    assert_eq!(atomic[5], serde_json::json!({ "to": "PE 1", "bytes_sent": 8, "bytes_received": 8, "matching_id": 3 }));
+    let puts = read.iter().filter(|event| event[3] == "RmaPut");
+    assert_eq!(
+        puts.map(|event| event[5]["to"].as_str()).collect::<Vec<_>>(),
+        [Some("PE 1"), Some("PE 0"), Some("PE 1")]
+    );
 }
 
 #[test]

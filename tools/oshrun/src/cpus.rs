@@ -1,10 +1,15 @@
 //! Which cores there are, which are in use by other jobs, and which PE gets which.
+//!
+//! Jobs of one user keep off each other's cores by claims ([`crate::sys::claim`]). What other users do cannot take a core
+//! away: their claims do not count, and cores that processes of theirs are bound to come last.
 
 use crate::options::Bind;
+use crate::sys::claim::{Claim, claim};
 use crate::sys::cpu::CpuSet;
-use crate::sys::file;
+use pellucid_core::os::socket::user;
 use std::fs;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 
 /// A core: its hardware threads, or one of them where there are more PEs than cores.
 type Core = Vec<usize>;
@@ -34,8 +39,10 @@ pub fn bind(pes: usize, choice: Option<Bind>) -> Binding {
     if cpus.is_empty() || (!must && pes > cpus.len()) {
         return nowhere;
     }
-    let units = units(pes, &cpus, siblings);
-    let (free, claims) = claim(&units, pes);
+    let mut units = units(pes, &cpus, siblings);
+    let bound = Bound::find(cpus.len());
+    units.sort_by_key(|unit| unit.iter().any(|cpu| bound.others.contains(cpu)));
+    let (free, claims) = claim_units(&units, pes, &bound.own);
     match assign(pes, &units, &free, must) {
         Some(sets) => Binding { sets, _claims: claims },
         None => nowhere,
@@ -73,21 +80,63 @@ fn units(pes: usize, cpus: &[usize], siblings: impl Fn(usize) -> Vec<usize>) -> 
     (0..most).flat_map(|turn| cores.iter().filter_map(move |core| core.get(turn).map(|cpu| vec![*cpu]))).collect()
 }
 
-/// Claims up to `pes` units for this job: their numbers, and what holds the claims.
-fn claim(units: &[Core], pes: usize) -> (Vec<usize>, Vec<OwnedFd>) {
+/// Claims up to `pes` units for this job: their numbers, and what holds the claims. Where it cannot be told whether a CPU is
+/// claimed, it is where a process of this user is `bound` to it.
+fn claim_units(units: &[Core], pes: usize, bound: &[usize]) -> (Vec<usize>, Vec<OwnedFd>) {
+    let user = user();
     let mut free = Vec::new();
     let mut claims = Vec::new();
     for (number, unit) in units.iter().enumerate() {
         if free.len() == pes {
             break;
         }
-        let held: Vec<OwnedFd> = unit.iter().map_while(|cpu| file::claim(&format!("pellucid-cpu-{cpu}"))).collect();
-        if held.len() == unit.len() {
+        let mut held = Vec::new();
+        let is_free = unit.iter().all(|cpu| match claim(&format!("pellucid-{user}-cpu-{cpu}")) {
+            Claim::Ours(fd) => {
+                held.push(fd);
+                true
+            }
+            Claim::Taken => false,
+            Claim::Unknown => !bound.contains(cpu),
+        });
+        if is_free {
             free.push(number);
             claims.extend(held);
         }
     }
     (free, claims)
+}
+
+/// CPUs that processes are bound to: those that may use fewer CPUs than this job.
+#[derive(Default)]
+struct Bound {
+    own: Vec<usize>,
+    others: Vec<usize>,
+}
+
+impl Bound {
+    /// Of this user, and of others; not of root, whose kernel threads have a CPU each.
+    fn find(cpus: usize) -> Bound {
+        let mut found = Bound::default();
+        let user = user();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse::<i32>().ok()) else { continue };
+            let Ok(owner) = entry.metadata().map(|data| data.uid()) else { continue };
+            if owner == 0 && user != 0 {
+                continue;
+            }
+            let list = CpuSet::of_process(pid).list();
+            if list.len() < cpus && !is_kernel_thread(pid, owner) {
+                if owner == user { &mut found.own } else { &mut found.others }.extend(list);
+            }
+        }
+        found
+    }
+}
+
+/// Whether a process of root is a thread of the kernel: it has no memory of its own.
+fn is_kernel_thread(pid: i32, owner: u32) -> bool {
+    owner == 0 && fs::read(format!("/proc/{pid}/statm")).is_ok_and(|text| text.starts_with(b"0 "))
 }
 
 /// The hardware threads of the core of a CPU.

@@ -34,7 +34,6 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     }
     text.push_str(OPEN);
     text.push_str(&declarations(groups, prototypes, |routine| &routine.name));
-    text.push_str(REMOVED);
     text.push_str(CLOSE);
     text.push_str(GENERIC_HEAD);
     text.push_str(&generic::text(groups));
@@ -120,16 +119,6 @@ typedef struct {
 } shmem_ctx_session_config_t;
 "#;
 
-const REMOVED: &str = r#"
-/* Removed from OpenSHMEM 1.5 (Annex F.2.7), and without effect before, where caches are coherent: older programs call them. */
-static inline void shmem_clear_cache_inv(void) {}
-static inline void shmem_set_cache_inv(void) {}
-static inline void shmem_clear_cache_line_inv(void *dest) { (void)dest; }
-static inline void shmem_set_cache_line_inv(void *dest) { (void)dest; }
-static inline void shmem_udcflush(void) {}
-static inline void shmem_udcflush_line(void *dest) { (void)dest; }
-"#;
-
 const OPEN: &str = r#"
 #ifdef __cplusplus
 extern "C" {
@@ -171,9 +160,9 @@ const PSHMEM_HEAD: &str = r#"/*
  * Profiling interface of OpenSHMEM (section 10): every routine under its shifted name, with the types and constants
  * of shmem.h.
  *
- * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool. What it calls on its own is then kept
- * apart from what the program calls. Compiled into the executable, it is counted with the program: each call of pshmem_X
- * for an X that the tool defines.
+ * For tools: build a shared object, to be linked, preloaded or named with oshrun --tool, or compile the tool into the
+ * executable. What it calls on its own is kept apart from what the program calls: a call of pshmem_X is the program's where it
+ * comes out of the tool's shmem_X.
  */
 #ifndef PELLUCID_PSHMEM_H
 #define PELLUCID_PSHMEM_H

@@ -12,6 +12,7 @@
 
 mod amo;
 mod amo_nbi;
+mod cache;
 mod collective;
 mod ctx;
 mod lock;
@@ -156,4 +157,5 @@ pub const GROUPS: &[Group] = &[
     ordering::GROUP,
     lock::GROUP,
     profiling::GROUP,
+    cache::GROUP,
 ];

@@ -8,7 +8,7 @@
 use super::cards::Cards;
 use super::round::Round;
 use crate::base::{Cause, Fault};
-use crate::os::{cpu, futex, mmap, wait};
+use crate::os::{cpu, futex, library, mmap, wait};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -16,14 +16,18 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
+/// This release. What else launcher and library share has layouts too, so they have to be of one release.
+const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
 const SLOT: usize = 512;
 
 #[repr(C)]
 struct Header {
+    // These three stay where they are in every version, so that each can tell what it has before it.
     magic: u64,
     version: u32,
+    release: [u8; 24],
     /// Slots, for PEs `first` to `first + local - 1`.
     local: u32,
     first: u32,
@@ -48,6 +52,27 @@ struct Slot {
     heap: AtomicU64,
     data: AtomicU64,
     affinity: [AtomicU64; cpu::MASK_WORDS],
+}
+
+/// The version of the package, padded.
+const fn release() -> [u8; 24] {
+    let (name, mut bytes) = (env!("CARGO_PKG_VERSION").as_bytes(), [0; 24]);
+    assert!(name.len() <= bytes.len());
+    let mut at = 0;
+    while at < name.len() {
+        bytes[at] = name[at];
+        at += 1;
+    }
+    bytes
+}
+
+/// Lies in this library.
+static RELEASE_MARK: u8 = 0;
+
+/// A release as people write it. It may come from anywhere.
+fn text(release: &[u8]) -> String {
+    let end = release.iter().position(|byte| *byte == 0).unwrap_or(release.len());
+    release[..end].escape_ascii().to_string()
 }
 
 const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
@@ -128,6 +153,7 @@ impl Job {
             let header = base.cast::<Header>();
             (*header).magic = MAGIC;
             (*header).version = VERSION;
+            (*header).release = RELEASE;
             (*header).local = local;
             (*header).first = first;
             (*header).npes = npes;
@@ -143,6 +169,16 @@ impl Job {
                 "the launcher's job file {what}: oshrun and libsma must be of one version"
             )))
         };
+        let other = |version: u32, release: &[u8]| {
+            Fault::from(Cause::Startup(format!(
+                "this job was begun by Pellucid {} (layout {version}), and this program has Pellucid {} (layout {VERSION}) from {}: \
+                 start it with the oshrun that was installed with its library, and see that LD_LIBRARY_PATH, which is \
+                 searched before the path in the program, names no other one's",
+                text(release),
+                text(&RELEASE),
+                library::path_of((&raw const RELEASE_MARK).cast()).unwrap_or_else(|| "its executable".into()),
+            )))
+        };
         // SAFETY: a zeroed stat is a valid value.
         let mut stat: libc::stat = unsafe { std::mem::zeroed() };
         // SAFETY: stat is writable.
@@ -151,17 +187,21 @@ impl Job {
         }
         let page = mmap::shared(fd.as_raw_fd(), 0, mmap::PAGE, None)?;
         // SAFETY: the first page of the file exists (size checked above) and is mapped.
-        let (magic, version, first, local, npes) = unsafe {
+        let (magic, version, release, first, local, npes) = unsafe {
             let header = page.cast::<Header>();
-            ((*header).magic, (*header).version, (*header).first, (*header).local, (*header).npes)
+            let numbers = ((*header).first, (*header).local, (*header).npes);
+            ((*header).magic, (*header).version, (*header).release, numbers.0, numbers.1, numbers.2)
         };
         // SAFETY: the page was mapped above and is not used any more.
         unsafe { libc::munmap(page.cast(), mmap::PAGE) };
         if magic != MAGIC {
             return Err(wrong("has another format"));
         }
-        if version != VERSION || local == 0 || (stat.st_size as usize) < control_bytes(local) {
-            return Err(wrong(&format!("has layout version {version}, expected {VERSION}")));
+        if version != VERSION || release != RELEASE {
+            return Err(other(version, &release));
+        }
+        if local == 0 || (stat.st_size as usize) < control_bytes(local) {
+            return Err(wrong("is too short"));
         }
         let base = mmap::shared(fd.as_raw_fd(), 0, control_bytes(local), None)?;
         Ok(Self { fd, base, first, local, npes })

@@ -34,6 +34,16 @@ pub unsafe fn symbol(handle: usize, name: &CStr) -> usize {
     unsafe { pellucid_dlsym(handle as *mut c_void, name.as_ptr()) as usize }
 }
 
+/// The file that what lies at an address was loaded from.
+pub fn path_of(address: *const c_void) -> Option<String> {
+    // SAFETY: a zeroed result is valid: null pointers.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for; the result is ours to write.
+    let known = unsafe { libc::dladdr(address, &raw mut found) } != 0 && !found.dli_fname.is_null();
+    // SAFETY: a C string of the loader.
+    known.then(|| unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().into_owned())
+}
+
 /// `dlerror`: why the last call failed.
 pub fn error() -> String {
     // SAFETY: a C string of the loader, or null.

@@ -2,7 +2,7 @@
 use crate::op::{Class, Op, Timing};
 
 /// Number of operations.
-pub const COUNT: usize = 1788;
+pub const COUNT: usize = 1794;
 
 /// The operation table.
 #[rustfmt::skip]
@@ -1795,4 +1795,10 @@ pub static OPS: [Op; COUNT] = [
     Op { name: "shmem_set_lock", class: Class::Lock, section: "9.13.1", elem: 0, timing: Timing::Timed },
     Op { name: "shmem_test_lock", class: Class::Lock, section: "9.13.1", elem: 0, timing: Timing::Sampled },
     Op { name: "shmem_pcontrol", class: Class::Control, section: "10.1.1", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_clear_cache_inv", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_set_cache_inv", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_clear_cache_line_inv", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_set_cache_line_inv", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_udcflush", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
+    Op { name: "shmem_udcflush_line", class: Class::Query, section: "F.2.7", elem: 0, timing: Timing::Sampled },
 ];

@@ -20,9 +20,14 @@ impl CpuSet {
 
     /// The CPUs that this process may use; empty where the kernel does not say.
     pub fn of_this_process() -> Self {
+        Self::of_process(0)
+    }
+
+    /// The CPUs that a process may use; empty where it has ended or the kernel does not say.
+    pub fn of_process(pid: i32) -> Self {
         let mut set = Self([0; WORDS]);
         // SAFETY: the set is writable for the size given.
-        unsafe { libc::sched_getaffinity(0, size_of_val(&set.0), set.0.as_mut_ptr().cast()) };
+        unsafe { libc::sched_getaffinity(pid, size_of_val(&set.0), set.0.as_mut_ptr().cast()) };
         set
     }
 

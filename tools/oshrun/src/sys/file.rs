@@ -59,44 +59,9 @@ pub fn in_foreground_of(terminal: RawFd) -> bool {
     unsafe { libc::tcgetpgrp(terminal) == libc::getpgrp() }
 }
 
-/// A socket whose abstract name is `name`: a claim that ends with this process and leaves nothing behind.
-/// `None` where the name is taken, or sockets cannot be had.
-pub fn claim(name: &str) -> Option<OwnedFd> {
-    // SAFETY: an all-zero address is valid; the name is copied within sun_path (checked), after the zero byte that makes
-    // it abstract; the socket is new and ours.
-    unsafe {
-        let mut address: libc::sockaddr_un = std::mem::zeroed();
-        if name.len() + 1 > address.sun_path.len() {
-            return None;
-        }
-        address.sun_family = libc::AF_UNIX as libc::sa_family_t;
-        for (to, from) in address.sun_path[1..].iter_mut().zip(name.bytes()) {
-            *to = from as libc::c_char;
-        }
-        let fd = libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
-        if fd < 0 {
-            return None;
-        }
-        let fd = OwnedFd::from_raw_fd(fd);
-        let length = std::mem::offset_of!(libc::sockaddr_un, sun_path) + 1 + name.len();
-        let rc = libc::bind(fd.as_raw_fd(), (&raw const address).cast(), length as libc::socklen_t);
-        (rc == 0).then_some(fd)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_claim_excludes_others_until_it_is_dropped() {
-        let name = format!("oshrun-test-{}", std::process::id());
-        let first = claim(&name);
-        assert!(first.is_some());
-        assert!(claim(&name).is_none());
-        drop(first);
-        assert!(claim(&name).is_some());
-    }
 
     #[test]
     fn identity_tells_files_apart() {

@@ -1,5 +1,6 @@
 //! The system calls that the standard library does not offer, each behind a safe function.
 
+pub mod claim;
 pub mod cpu;
 pub mod epoll;
 pub mod file;

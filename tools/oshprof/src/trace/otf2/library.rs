@@ -54,6 +54,15 @@ functions! {
     global_writer = c"OTF2_Archive_GetGlobalDefWriter": fn(Handle) -> Handle;
     enter = c"OTF2_EvtWriter_Enter": fn(Handle, Handle, u64, u32) -> Code;
     leave = c"OTF2_EvtWriter_Leave": fn(Handle, Handle, u64, u32) -> Code;
+    window_created = c"OTF2_EvtWriter_RmaWinCreate": fn(Handle, Handle, u64, u32) -> Code;
+    window_destroyed = c"OTF2_EvtWriter_RmaWinDestroy": fn(Handle, Handle, u64, u32) -> Code;
+    put = c"OTF2_EvtWriter_RmaPut": fn(Handle, Handle, u64, u32, u32, u64, u64) -> Code;
+    get = c"OTF2_EvtWriter_RmaGet": fn(Handle, Handle, u64, u32, u32, u64, u64) -> Code;
+    atomic = c"OTF2_EvtWriter_RmaAtomic": fn(Handle, Handle, u64, u32, u32, u8, u64, u64, u64) -> Code;
+    completed = c"OTF2_EvtWriter_RmaOpCompleteBlocking": fn(Handle, Handle, u64, u32, u64) -> Code;
+    completed_later = c"OTF2_EvtWriter_RmaOpCompleteNonBlocking": fn(Handle, Handle, u64, u32, u64) -> Code;
+    collective_begin = c"OTF2_EvtWriter_RmaCollectiveBegin": fn(Handle, Handle, u64) -> Code;
+    collective_end = c"OTF2_EvtWriter_RmaCollectiveEnd": fn(Handle, Handle, u64, u8, u32, u32, u32, u64, u64) -> Code;
     new_attributes = c"OTF2_AttributeList_New": fn() -> Handle;
     delete_attributes = c"OTF2_AttributeList_Delete": fn(Handle) -> Code;
     add_u64 = c"OTF2_AttributeList_AddUint64": fn(Handle, u32, u64) -> Code;
@@ -65,6 +74,9 @@ functions! {
     node = c"OTF2_GlobalDefWriter_WriteSystemTreeNode": fn(Handle, u32, u32, u32, u32) -> Code;
     group = c"OTF2_GlobalDefWriter_WriteLocationGroup": fn(Handle, u32, u32, u8, u32, u32) -> Code;
     location = c"OTF2_GlobalDefWriter_WriteLocation": fn(Handle, u64, u32, u8, u64, u32) -> Code;
+    members = c"OTF2_GlobalDefWriter_WriteGroup": fn(Handle, u32, u32, u8, u8, u32, u32, *const u64) -> Code;
+    communicator = c"OTF2_GlobalDefWriter_WriteComm": fn(Handle, u32, u32, u32, u32, u32) -> Code;
+    window = c"OTF2_GlobalDefWriter_WriteRmaWin": fn(Handle, u32, u32, u32, u32) -> Code;
     error_name = c"OTF2_Error_GetName": fn(Code) -> *const c_char;
 }
 

@@ -1,19 +1,23 @@
-//! An OTF2 archive, written by libotf2: a location group a PE, a location a thread, a region a routine.
+//! An OTF2 archive, written by libotf2: a location group a PE, a location a thread, a region a routine; transfers as records of
+//! one-sided communication, between Enter and Leave of their routine, in a window that all PEs share.
 #![allow(unsafe_code)]
 
+mod definitions;
 mod library;
+mod rma;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use pellucid_profile::file::ReadError;
 use pellucid_profile::op::Class;
-use pellucid_profile::trace::read::{Event, Trace, What};
+use pellucid_profile::trace::read::{Call, Event, Trace, What};
 
 use super::{Failure, rows};
 use library::{FlushCallbacks, Library};
+use rma::Transfer;
 
 // Values of OTF2_Definitions.h and OTF2_GeneralDefinitions.h.
 const FILEMODE_WRITE: u8 = 0;
@@ -22,10 +26,6 @@ const COMPRESSION_NONE: u8 = 1;
 const CHUNK_EVENTS: u64 = 1 << 20;
 const CHUNK_DEFINITIONS: u64 = 4 << 20;
 const FLUSH: u8 = 1;
-const UNDEFINED: u32 = u32::MAX;
-const TYPE_UINT64: u8 = 4;
-const GROUP_PROCESS: u8 = 1;
-const LOCATION_THREAD: u8 = 1;
 const PARADIGM_USER: u8 = 1;
 const PARADIGM_SHMEM: u8 = 13;
 const ROLE_FUNCTION: u8 = 1;
@@ -33,6 +33,10 @@ const ROLE_CODE: u8 = 4;
 const ROLE_ATOMIC: u8 = 14;
 const ROLE_BARRIER: u8 = 15;
 const ROLE_RMA: u8 = 29;
+
+/// The window, and what stands for no list of attributes.
+const WINDOW: u32 = 0;
+const NO_ATTRIBUTES: *mut c_void = std::ptr::null_mut();
 
 const ATTRIBUTES: [&str; 5] = ["peer", "bytes", "address", "calls", "context"];
 
@@ -86,6 +90,12 @@ struct Location {
     /// Regions that are open.
     open: Vec<u32>,
     last_ns: u64,
+    /// Whether it stands for its PE in the window, and has said so.
+    is_first: bool,
+    in_window: bool,
+    /// Nonblocking operations that are not complete: number and context.
+    pending: Vec<(u64, u64)>,
+    operations: u64,
 }
 
 struct Archive<'a> {
@@ -97,6 +107,8 @@ struct Archive<'a> {
     by_thread: HashMap<(usize, u32), usize>,
     /// Name to number, role and paradigm.
     regions: HashMap<String, (u32, u8, u8)>,
+    /// PEs of which there is a trace, to their number in the window.
+    ranks: BTreeMap<u32, u32>,
 }
 
 impl<'a> Archive<'a> {
@@ -108,6 +120,7 @@ impl<'a> Archive<'a> {
             locations: Vec::new(),
             by_thread: HashMap::new(),
             regions: HashMap::new(),
+            ranks: BTreeMap::new(),
         }
     }
 
@@ -119,6 +132,8 @@ impl<'a> Archive<'a> {
             library.check("serial use", (library.set_serial)(self.archive))?;
             library.check("event files", (library.open_events)(self.archive))?;
         }
+        let pes: BTreeSet<u32> = trace.files.iter().map(|file| file.facts.pe).collect();
+        self.ranks = pes.into_iter().zip(0..).collect();
         for (number, file) in trace.files.iter().enumerate() {
             let mut result = Ok(());
             file.for_each(problems, |event| {
@@ -127,6 +142,10 @@ impl<'a> Archive<'a> {
                 }
             });
             result?;
+            if !self.locations.iter().any(|location| location.pe == file.facts.pe) {
+                // The others' transfers go there.
+                self.location(number, file.facts.pe, 0)?;
+            }
         }
         self.finish_events()?;
         self.definitions(trace)
@@ -140,15 +159,17 @@ impl<'a> Archive<'a> {
         // Folded calls of several routines lie between the same two events: here one after another.
         let start = event.start_ns.max(location.last_ns.min(event.end_ns));
         location.last_ns = location.last_ns.max(event.end_ns);
+        location.open_window(library, start)?;
+        let some = |bytes: u64| (bytes != 0).then_some(bytes);
         let values = match &event.what {
             What::Call(call) => [
                 call.peer.map(u64::from),
-                Some(call.bytes),
+                some(call.bytes),
                 (call.addr != 0).then_some(call.addr),
                 None,
                 call.context.as_ref().map(|context| context.number),
             ],
-            What::Calls(calls) => [None, Some(calls.bytes), None, Some(calls.count), None],
+            What::Calls(calls) => [None, some(calls.bytes), None, Some(calls.count), None],
             What::RegionBegin(_) | What::RegionEnd(_) | What::Marker(..) => [None; 5],
         };
         for (id, value) in (0..).zip(values) {
@@ -158,7 +179,13 @@ impl<'a> Archive<'a> {
             }
         }
         match &event.what {
-            What::Call(_) | What::Calls(_) => {
+            What::Call(call) => {
+                location.enter(library, attributes, start, region)?;
+                let rank = call.peer.and_then(|peer| self.ranks.get(&peer)).copied();
+                location.communicate(library, call, rank, (start, event.end_ns))?;
+                location.leave(library, event.end_ns)
+            }
+            What::Calls(_) => {
                 location.enter(library, attributes, start, region)?;
                 location.leave(library, event.end_ns)
             }
@@ -190,7 +217,19 @@ impl<'a> Archive<'a> {
         if writer.is_null() {
             return Err("otf2: no writer for a thread".to_owned());
         }
-        self.locations.push(Location { writer, pe, thread, events: 0, open: Vec::new(), last_ns: 0 });
+        let is_first = !self.locations.iter().any(|location| location.pe == pe);
+        self.locations.push(Location {
+            writer,
+            pe,
+            thread,
+            events: 0,
+            open: Vec::new(),
+            last_ns: 0,
+            is_first,
+            in_window: false,
+            pending: Vec::new(),
+            operations: 0,
+        });
         self.by_thread.insert((file, thread), index);
         Ok(index)
     }
@@ -216,6 +255,7 @@ impl<'a> Archive<'a> {
             while !location.open.is_empty() {
                 location.leave(library, location.last_ns)?;
             }
+            location.close_window(library)?;
             // SAFETY: the writer is open and not used any more.
             let code = unsafe { (library.close_event_writer)(self.archive, location.writer) };
             library.check("a thread's events", code)?;
@@ -231,62 +271,6 @@ impl<'a> Archive<'a> {
             library.check("definition files", (library.close_definitions)(self.archive))
         }
     }
-
-    fn definitions(&self, trace: &Trace) -> Result<(), Failure> {
-        let library = self.library;
-        // SAFETY: the archive is open.
-        let writer = unsafe { (library.global_writer)(self.archive) };
-        if writer.is_null() {
-            return Err("otf2: no writer for definitions".to_owned());
-        }
-        let facts = trace.files.first().map(|file| &file.facts);
-        let start = facts.map_or(0, |facts| facts.start_realtime);
-        let end = self.locations.iter().map(|location| location.last_ns).max().unwrap_or(0);
-        let mut strings = Strings { library, writer, known: HashMap::new() };
-        // SAFETY: the writer is the archive's; every number was defined before.
-        library.check("the clock", unsafe { (library.clock)(writer, 1_000_000_000, 0, end + 1, start) })?;
-        for (id, name) in (0..).zip(ATTRIBUTES) {
-            let name = strings.id(name)?;
-            // SAFETY: the writer is the archive's; every number was defined before.
-            library.check("an attribute", unsafe { (library.attribute)(writer, id, name, name, TYPE_UINT64) })?;
-        }
-        let mut regions: Vec<_> = self.regions.iter().collect();
-        regions.sort_by_key(|(_, (number, ..))| *number);
-        for (name, &(id, role, paradigm)) in regions {
-            let (name, empty) = (strings.id(name)?, strings.id("")?);
-            // SAFETY: the writer is the archive's; every number was defined before.
-            let code = unsafe { (library.region)(writer, id, name, name, empty, role, paradigm, 0, empty, 0, 0) };
-            library.check("a region", code)?;
-        }
-        // The job, below it its hosts.
-        let (job, machine) = (strings.id(facts.map_or("", |facts| &facts.program))?, strings.id("machine")?);
-        // SAFETY: the writer is the archive's; every number was defined before.
-        library.check("the job", unsafe { (library.node)(writer, 0, job, machine, UNDEFINED) })?;
-        let mut hosts: BTreeMap<&str, u32> = BTreeMap::new();
-        let mut pes: BTreeMap<u32, u32> = BTreeMap::new();
-        for file in &trace.files {
-            let next = hosts.len() as u32 + 1;
-            let host = *hosts.entry(&file.facts.host).or_insert(next);
-            if host == next {
-                let (name, class) = (strings.id(&file.facts.host)?, strings.id("node")?);
-                // SAFETY: the writer is the archive's; every number was defined before.
-                library.check("a host", unsafe { (library.node)(writer, host, name, class, 0) })?;
-            }
-            if pes.insert(file.facts.pe, host).is_none() {
-                let name = strings.id(&format!("PE {}", file.facts.pe))?;
-                // SAFETY: the writer is the archive's; every number was defined before.
-                let code = unsafe { (library.group)(writer, file.facts.pe, name, GROUP_PROCESS, host, UNDEFINED) };
-                library.check("a PE", code)?;
-            }
-        }
-        for (id, location) in (0..).zip(&self.locations) {
-            let name = strings.id(&format!("thread {}", location.thread))?;
-            // SAFETY: the writer is the archive's; every number was defined before.
-            let code = unsafe { (library.location)(writer, id, name, LOCATION_THREAD, location.events, location.pe) };
-            library.check("a thread", code)?;
-        }
-        Ok(())
-    }
 }
 
 impl Location {
@@ -297,33 +281,92 @@ impl Location {
         library.check("an event", unsafe { (library.enter)(self.writer, attributes, ns, region) })
     }
 
+    /// Says that the PE takes part in the window, once.
+    fn open_window(&mut self, library: &Library, ns: u64) -> Result<(), Failure> {
+        if !self.is_first || std::mem::replace(&mut self.in_window, true) {
+            return Ok(());
+        }
+        self.events += 1;
+        // SAFETY: the writer is open.
+        library.check("an event", unsafe { (library.window_created)(self.writer, NO_ATTRIBUTES, ns, WINDOW) })
+    }
+
+    fn close_window(&mut self, library: &Library) -> Result<(), Failure> {
+        let ns = self.last_ns;
+        self.open_window(library, ns)?;
+        self.complete(library, None, ns)?;
+        if !self.is_first {
+            return Ok(());
+        }
+        self.events += 1;
+        // SAFETY: the writer is open.
+        library.check("an event", unsafe { (library.window_destroyed)(self.writer, NO_ATTRIBUTES, ns, WINDOW) })
+    }
+
+    /// The records of a call from `start` to `end`, whose peer has a number in the window.
+    fn communicate(
+        &mut self,
+        library: &Library,
+        call: &Call,
+        rank: Option<u32>,
+        (start, end): (u64, u64),
+    ) -> Result<(), Failure> {
+        let op = rows::routine(call);
+        if let Some(level) = rma::barrier(op) {
+            self.events += 2;
+            let (writer, none) = (self.writer, NO_ATTRIBUTES);
+            // SAFETY: the writer is open.
+            library.check("an event", unsafe { (library.collective_begin)(writer, none, start) })?;
+            // SAFETY: as above.
+            library.check("an event", unsafe {
+                (library.collective_end)(writer, none, end, rma::BARRIER, level, WINDOW, rma::NO_ROOT, 0, 0)
+            })?;
+        }
+        if let Some(context) = rma::completes(call) {
+            self.complete(library, context, end)?;
+        }
+        let (Some(transfer), Some(rank)) = (rma::transfer(op), rank) else { return Ok(()) };
+        self.events += 1;
+        self.operations += 1;
+        let (writer, none, number, bytes) = (self.writer, NO_ATTRIBUTES, self.operations, call.bytes);
+        // SAFETY: the writer is open, the window and the number in it are defined.
+        library.check("an event", unsafe {
+            match transfer {
+                Transfer::Put => (library.put)(writer, none, start, WINDOW, rank, bytes, number),
+                Transfer::Get => (library.get)(writer, none, start, WINDOW, rank, bytes, number),
+                Transfer::Atomic { kind, sends, receives } => {
+                    let (sent, received) = (if sends { bytes } else { 0 }, if receives { bytes } else { 0 });
+                    (library.atomic)(writer, none, start, WINDOW, rank, kind, sent, received, number)
+                }
+            }
+        })?;
+        if rma::is_nonblocking(call.op) {
+            self.pending.push((number, rma::context(call)));
+            return Ok(());
+        }
+        self.events += 1;
+        // SAFETY: the writer is open.
+        library.check("an event", unsafe { (library.completed)(writer, none, end, WINDOW, number) })
+    }
+
+    /// Ends the nonblocking operations of a context, or of all.
+    fn complete(&mut self, library: &Library, context: Option<u64>, ns: u64) -> Result<(), Failure> {
+        let writer = self.writer;
+        let is_done = |&mut (_, of): &mut (u64, u64)| context.is_none_or(|context| context == of);
+        for (number, _) in self.pending.extract_if(.., is_done) {
+            self.events += 1;
+            // SAFETY: the writer is open.
+            let code = unsafe { (library.completed_later)(writer, NO_ATTRIBUTES, ns, WINDOW, number) };
+            library.check("an event", code)?;
+        }
+        Ok(())
+    }
+
     fn leave(&mut self, library: &Library, ns: u64) -> Result<(), Failure> {
         let Some(region) = self.open.pop() else { return Ok(()) };
         self.events += 1;
         // SAFETY: the writer is open.
         library.check("an event", unsafe { (library.leave)(self.writer, std::ptr::null_mut(), ns, region) })
-    }
-}
-
-/// Strings of the archive, each defined once.
-struct Strings<'a> {
-    library: &'a Library,
-    writer: *mut c_void,
-    known: HashMap<String, u32>,
-}
-
-impl Strings<'_> {
-    fn id(&mut self, text: &str) -> Result<u32, Failure> {
-        if let Some(&id) = self.known.get(text) {
-            return Ok(id);
-        }
-        let id = self.known.len() as u32;
-        let c_text = CString::new(text.replace('\0', " ")).map_err(|error| error.to_string())?;
-        // SAFETY: the writer is the archive's, the string is NUL-terminated and copied.
-        let code = unsafe { (self.library.string)(self.writer, id, c_text.as_ptr()) };
-        self.library.check("a string", code)?;
-        self.known.insert(text.to_owned(), id);
-        Ok(id)
     }
 }
 

@@ -1,0 +1,57 @@
+//! Race detectors, with the suppressions that are installed: what the library does is no report; what the program does is.
+
+use std::path::PathBuf;
+
+use harness::compile::Build;
+use harness::run::{Job, Outcome};
+use harness::{system, tree};
+
+fn suppressions(name: &str) -> String {
+    tree::prefix().join("share/pellucid").join(name).to_string_lossy().into_owned()
+}
+
+fn helgrind(tool: &str, program: &PathBuf, options: &[&str]) -> Outcome {
+    let tool = format!("--tool={tool}");
+    Job::oshrun(1)
+        .arg("valgrind")
+        .args([&*tool, "-q", "--error-exitcode=9"])
+        .args(options)
+        .arg(program)
+        .limit(200)
+        .run()
+}
+
+#[test]
+fn helgrind_and_drd_report_the_program_only() {
+    if system::find(&["valgrind"]).is_none() {
+        return println!("no valgrind here: not tested");
+    }
+    let options = ["-pthread"];
+    let clean = Build::program("tools/threads.c").options(options).build();
+    let races = Build::program("tools/threads.c").named("threads-races").options(["-pthread", "-DRACES"]).build();
+    let with = format!("--suppressions={}", suppressions("valgrind.supp"));
+    helgrind("helgrind", &clean, &[]).expect_code(9).expect_text(&["Possible data race"]);
+    helgrind("helgrind", &clean, &[&with]).expect_code(0).expect_text(&["60"]);
+    helgrind("drd", &clean, &[&with]).expect_code(0).expect_text(&["60"]);
+    let outcome = helgrind("helgrind", &races, &[&with]).expect_code(9);
+    assert!(outcome.stderr.contains("work (threads.c") && !outcome.stderr.contains("probe_"), "{}", outcome.describe());
+}
+
+#[test]
+fn thread_sanitizer_reports_the_program_only() {
+    let build = |name: &str, options: &[&str]| {
+        let build = Build::program("tools/threads.c").named(name).options(["-pthread", "-fsanitize=thread"]);
+        build.options(options).try_build()
+    };
+    let clean = match build("threads-tsan", &[]) {
+        Ok(binary) => binary,
+        Err(why) => return println!("no ThreadSanitizer here: {}", why.lines().last().unwrap_or_default()),
+    };
+    let races = build("threads-tsan-races", &["-DRACES"]).expect("it was built without races");
+    let with = format!("TSAN_OPTIONS=exitcode=66 suppressions={}", suppressions("tsan.supp"));
+    let run = |options: &str, binary: &PathBuf| Job::oshrun(2).args(["-x", options]).arg(binary).limit(60).run();
+    run("TSAN_OPTIONS=exitcode=66", &clean).expect_failure().expect_text(&["data race", "memcpy", "libsma.so"]);
+    run(&with, &clean).expect_code(0).expect_text(&["120"]);
+    let outcome = run(&with, &races).expect_failure();
+    assert!(outcome.stderr.contains("threads.c") && !outcome.stderr.contains("libsma.so"), "{}", outcome.describe());
+}
