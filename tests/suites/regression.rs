@@ -3,6 +3,8 @@
 
 #[path = "regression/exact.rs"]
 mod exact;
+#[path = "regression/export.rs"]
+mod export;
 #[path = "regression/runs.rs"]
 mod runs;
 #[path = "regression/time.rs"]

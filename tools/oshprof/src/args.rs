@@ -20,6 +20,7 @@ usage: oshprof report DIR [options]    report on the profile in DIR
        oshprof diff BASE... -- NEW...  what differs between two versions of a program
        oshprof gate [options]          run two versions in pairs: did the new one get worse?
        oshprof history COMMAND         which commit changed communication or times
+       oshprof export DIR... --to F    for benchstat, hatchet, pandas, GitHub, GitLab, Bencher, Otava
        oshprof --version
 
 `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
@@ -55,7 +56,7 @@ Exit status: 0 all was read, 1 something could not be read (the rest is reported
 ";
 
 /// Commands, as messages list them.
-const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve, diff, gate, history";
+const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve, diff, gate, history, export";
 
 /// What the user wants.
 #[derive(Debug)]
@@ -80,6 +81,8 @@ pub enum Command {
     Gate(crate::gate::Request),
     /// `oshprof history`.
     History(crate::history::Request),
+    /// `oshprof export`.
+    Export(crate::export::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
     Advise(PathBuf, bool),
 }
@@ -128,6 +131,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(command)) if command == "diff" => crate::diff::parse(parser),
         Some(Arg::Value(command)) if command == "gate" => crate::gate::parse(parser),
         Some(Arg::Value(command)) if command == "history" => crate::history::parse(parser),
+        Some(Arg::Value(command)) if command == "export" => crate::export::parse(parser),
         Some(Arg::Value(command)) => {
             Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
         }

@@ -9,6 +9,7 @@ mod args;
 mod compare;
 mod diff;
 mod emit;
+mod export;
 mod exporter;
 mod gate;
 mod hang;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Diff(request)) => diff::run(request),
         Ok(args::Command::Gate(request)) => gate::run(request),
         Ok(args::Command::History(request)) => history::run(&request),
+        Ok(args::Command::Export(request)) => export::run(&request),
         Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");
