@@ -1,7 +1,7 @@
 //! Start and end of the library, and of its profile.
 
 use std::ffi::c_int;
-use std::os::fd::{IntoRawFd, RawFd};
+use std::os::fd::{BorrowedFd, IntoRawFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -11,7 +11,8 @@ use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
 use pellucid_profile::recorder::{self, Mark, Stamp};
-use pellucid_profile::{op, segment, trace};
+use pellucid_profile::segment::{self, Segment};
+use pellucid_profile::{op, trace};
 
 use crate::info::answer;
 use crate::keep;
@@ -107,7 +108,16 @@ const PROFILES: Profiles = Profiles {
     make: |pes, npes| recorder::shared_segment(pes, npes, keep::is_brief(), begun().elapsed()).ok(),
     origin: |fd| segment::origin(fd).unwrap_or_default(),
     follow: |fd, origin| _ = segment::follow(fd, origin),
+    place,
 };
+
+/// Words for where a PE of this host is.
+#[allow(unsafe_code)]
+fn place(segment: RawFd, pe: u32) -> String {
+    // SAFETY: the runtime holds the descriptor open while it asks.
+    let segment = unsafe { BorrowedFd::borrow_raw(segment) };
+    Segment::map(segment).map(|segment| segment.place(pe)).unwrap_or_default()
+}
 
 /// The counters that `SHMEM_COUNTERS` names.
 fn counters(start: &Start) -> Result<Vec<usize>, Fault> {

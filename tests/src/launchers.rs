@@ -36,6 +36,12 @@ pub struct Launcher {
 }
 
 impl Launcher {
+    /// A name for the installation, which tells launchers of one family and protocol apart.
+    pub fn version(&self) -> String {
+        let place = self.program.parent().unwrap_or(&self.program).display().to_string();
+        place.chars().filter(char::is_ascii_alphanumeric).rev().take(12).collect()
+    }
+
     /// The job that runs what follows at so many PEs.
     pub fn job(&self, pes: usize) -> Job {
         let mut line = self.before.iter().map(PathBuf::from).chain([self.program.clone()]);

@@ -133,3 +133,22 @@ pub fn wait_until(limit: Duration, mut ready: impl FnMut() -> bool) -> bool {
     }
     true
 }
+
+/// The process that has started another one.
+pub fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+/// The value that a process was started with for a variable.
+pub fn variable(pid: u32, name: &str) -> Option<String> {
+    let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let prefix = format!("{name}=");
+    let entries = environment.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+    entries.filter_map(|entry| entry.strip_prefix(&prefix).map(str::to_owned)).next()
+}
+
+/// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`.
+pub fn repetitions(few: usize, many: usize) -> usize {
+    if std::env::var_os("PELLUCID_TEST_LONG").is_some() { many } else { few }
+}

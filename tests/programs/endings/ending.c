@@ -53,6 +53,8 @@ int main(int count, char **arguments) {
     CASE("return-0") return 0;
     CASE("exit") exit(6);
     CASE("_exit") _exit(8);
+    CASE("_exit-0") _exit(0);
+    CASE("segv") *(volatile int *)8 = 1;
     CASE("abort") abort();
     CASE("kill") kill(getpid(), SIGKILL);
     return 0;

@@ -25,13 +25,15 @@ pub struct Relay {
     pipe: io::PipeWriter,
     pending: Vec<u8>,
     ended: bool,
+    /// The terminal belonged to another job when it was last asked whose it is.
+    paused: bool,
 }
 
 impl Relay {
     /// A relay into this pipe.
     pub fn new(pipe: io::PipeWriter) -> io::Result<Self> {
         file::set_nonblocking(&pipe)?;
-        Ok(Self { pipe, pending: Vec::new(), ended: false })
+        Ok(Self { pipe, pending: Vec::new(), ended: false, paused: false })
     }
 
     /// The pipe's descriptor, to wait for room.
@@ -40,7 +42,19 @@ impl Relay {
     }
 
     /// What to wait for.
-    pub fn next(&self) -> Next {
+    pub fn next(&mut self) -> Next {
+        let next = self.wanted();
+        self.paused = next == Next::Pause;
+        next
+    }
+
+    /// Whether the terminal was given to this job since [`Self::next`] has said to pause. A shell tells nobody: with `fg` it gives the
+    /// terminal to a job, and wakes it only where it is stopped.
+    pub fn is_resumed(&self) -> bool {
+        self.paused && self.wanted() != Next::Pause
+    }
+
+    fn wanted(&self) -> Next {
         if !self.pending.is_empty() {
             Next::Write
         } else if self.ended {

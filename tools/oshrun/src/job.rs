@@ -1,6 +1,7 @@
 //! One job from the first system call to the exit status.
 
 use crate::handover;
+use crate::hosts::allocation::{self, Found};
 use crate::hosts::{agent, info, list, root};
 use crate::input::Relay;
 use crate::options::{Options, Profile as Choice};
@@ -55,8 +56,31 @@ impl Failure {
     }
 }
 
+/// The options with the hosts that a batch system has given, where they name none themselves; and what was found, for people.
+fn in_allocation(options: &Options) -> Result<(Options, String), Failure> {
+    let named = options.hosts.is_some() || options.hostfile.is_some();
+    match allocation::find() {
+        Ok(Found::Hosts(found)) if !named => {
+            let text = found.text();
+            Ok((Options { allocation: Some(found), ..options.clone() }, text))
+        }
+        Ok(found) => {
+            let text = match found {
+                Found::Nothing => "none (of Slurm, PBS or LSF)".into(),
+                Found::Step(step) => format!("{step}: what it starts runs here"),
+                Found::Hosts(found) => format!("{}, but the options name other hosts", found.text()),
+            };
+            Ok((options.clone(), text))
+        }
+        // Whoever names hosts need not know.
+        Err(error) if named => Ok((options.clone(), error)),
+        Err(message) => Err(Failure { status: 1, message }),
+    }
+}
+
 /// Runs a job; returns its exit status.
 pub fn run(options: &Options) -> Result<i32, Failure> {
+    let (options, _) = &in_allocation(options)?;
     if let Some(wanted) = list::wanted(options).map_err(Failure::usage)? {
         let pes = options.pes_given.then_some(options.pes);
         let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
@@ -71,10 +95,11 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
 /// Says how a job would be run.
 pub fn info(options: &Options) -> Result<String, Failure> {
     let oshrun = env::current_exe().map_err(|error| Failure::needs("find the file of oshrun", error))?;
+    let (options, found) = &in_allocation(options)?;
     let wanted = list::wanted(options).map_err(Failure::usage)?;
     let pes = options.pes_given.then_some(options.pes);
     let placements = wanted.map(|wanted| list::place(&wanted, pes, options.ppn).map_err(Failure::usage));
-    Ok(info::text(options, &placements.transpose()?.unwrap_or_default(), &oshrun))
+    Ok(info::text(options, found, &placements.transpose()?.unwrap_or_default(), &oshrun))
 }
 
 /// Runs a job that is all on this host.

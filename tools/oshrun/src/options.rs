@@ -1,6 +1,7 @@
 //! From arguments to [`Options`]: parsing only, nothing is done here.
 
 use crate::flags::{FLAGS, Flag, Id, Value};
+use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
 use crate::settings::Variable;
 use crate::values;
@@ -34,6 +35,8 @@ pub struct Options {
     pub hosts: Option<Vec<Host>>,
     /// `--hostfile`.
     pub hostfile: Option<PathBuf>,
+    /// What a batch system has given, where neither says which hosts.
+    pub allocation: Option<Allocation>,
     /// `--launch-agent`: command and arguments.
     pub launch_agent: Option<Vec<String>>,
     /// `--ppn`.
@@ -157,6 +160,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         pes_given: false,
         hosts: None,
         hostfile: None,
+        allocation: None,
         launch_agent: None,
         ppn: None,
         info: false,

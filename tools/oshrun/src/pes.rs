@@ -2,6 +2,7 @@
 
 use crate::sys::process::{self, Ended};
 use crate::watchdog::Watchdog;
+use pellucid_core::os::oom::Kills;
 
 /// One PE.
 pub struct Pe {
@@ -19,12 +20,14 @@ pub struct Pe {
 pub struct Pes {
     first: u32,
     list: Vec<Pe>,
+    /// Counts of the kernel's kills for want of memory.
+    kills: Option<Kills>,
 }
 
 impl Pes {
     /// None yet; the first will have this number.
     pub fn new(first: u32) -> Self {
-        Self { first, list: Vec::new() }
+        Self { first, list: Vec::new(), kills: Kills::of(process::id()) }
     }
 
     /// Adds the next PE.
@@ -59,6 +62,12 @@ impl Pes {
             }
         }
         which.map(|place| self.first + place as u32)
+    }
+
+    /// Says that an end like this is for want of memory, where the kernel has counted one since the begin of the job.
+    pub fn out_of_memory(&self, ended: Ended) -> Option<String> {
+        let killed = matches!(ended, Ended::Killed { signal: libc::SIGKILL, .. });
+        self.kills.as_ref().filter(|_| killed)?.since()
     }
 
     /// All of them, by number.

@@ -1,10 +1,9 @@
 //! What is said of PEs that die, hang or leave.
 
-use crate::signals;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
+use pellucid_core::os::signal;
 use pellucid_profile::live::{PeNow, Waits};
-use pellucid_profile::op::{self, Class};
 use pellucid_profile::segment::{CurrentOp, Phase};
 
 /// A PE, as messages name it.
@@ -48,7 +47,7 @@ impl Place {
             (PeState::NotStarted, None) => "in shmem_init".into(),
             (PeState::Finalizing, None) => "in shmem_finalize".into(),
             (_, None) => "after shmem_init".into(),
-            (_, Some(current)) => phrase(current),
+            (_, Some(current)) => current.phrase() + &current.called_from(),
         }
     }
 
@@ -60,66 +59,38 @@ impl Place {
             (PeState::Finalized, current) if current.is_none_or(|current| current.phase != Phase::Inside) => {
                 return "not in the library: after shmem_finalize".into();
             }
-            (_, Some(current)) => phrase(current) + &duration(current),
+            (_, Some(current)) => current.phrase() + &duration(current),
             (_, None) => self.at_end(),
         };
         for other in self.threads.iter().skip(1).filter(|t| t.phase == Phase::Inside).take(3) {
-            text += &format!("; thread {} {}{}", other.thread, phrase(other), duration(other));
+            text += &format!("; thread {} {}{}", other.thread, other.phrase(), duration(other));
         }
         text
     }
 }
 
-fn phrase(current: &CurrentOp) -> String {
-    let routine = current.routine;
-    match current.phase {
-        Phase::Inside => format!("in {routine}{}", operands(current)),
-        Phase::Entered => format!("in or after {routine}{}", operands(current)),
-        Phase::Returned => format!("after its last routine {routine}"),
-    }
-}
-
-/// ` (to PE 3, address 0x7f0012, 8 bytes)`
-fn operands(current: &CurrentOp) -> String {
-    let direction = match op::get(current.op).map(|row| row.class) {
-        Some(Class::Put | Class::Signal) => "to ",
-        Some(Class::Get) => "from ",
-        Some(Class::Amo | Class::Lock) => "on ",
-        _ => "",
-    };
-    let mut parts = Vec::new();
-    parts.extend(current.peer.map(|peer| format!("{direction}PE {peer}")));
-    parts.extend(current.addr.filter(|addr| *addr != 0).map(|addr| format!("address {addr:#x}")));
-    parts.extend(current.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
-    if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
-}
-
-/// `, called from solve+0x1234`: `addr2line -e solve 0x1234` knows the line, as does `oshprof hang`.
-fn site(current: &CurrentOp) -> String {
-    let Some((path, address)) = &current.site else { return String::new() };
-    format!(", called from {}+{address:#x}", path.rsplit('/').next().unwrap_or(path))
-}
-
 fn duration(current: &CurrentOp) -> String {
     match (current.phase, current.elapsed_ns) {
-        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, site(current)),
+        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, current.called_from()),
         _ => String::new(),
     }
 }
 
 /// `PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (to PE 3, address 0x10)`
-pub fn death(who: &Who, ended: Ended, place: &Place) -> String {
+/// `memory`: that it was killed for want of memory.
+pub fn death(who: &Who, ended: Ended, memory: Option<String>, place: &Place) -> String {
     let place = place.at_end();
     match ended {
         Ended::Killed { signal, core } => {
             let core = if core { ", core dumped," } else { "" };
-            format!("{who} was killed by {}{core} {place}", signals::describe(signal))
+            let memory = memory.map(|memory| format!(", {memory},")).unwrap_or_default();
+            format!("{who} was killed by {}{memory}{core} {place}", signal::describe(signal))
         }
         Ended::Exited(status) => {
             let hint = match status {
                 126 => " (what a script says of a program that cannot be run)".into(),
                 127 => " (what a script says of a program, and the loader of a library, that is not found)".into(),
-                129..=160 => format!(" (what a script says of a program ended by {})", signals::describe(status - 128)),
+                129..=160 => format!(" (what a script says of a program ended by {})", signal::describe(status - 128)),
                 _ => String::new(),
             };
             format!("{who} exited with status {status}{hint} {place}")
@@ -180,12 +151,16 @@ mod tests {
         assert_eq!(there.to_string(), "PE 2 of 4 on host b (pid 71)");
         let inside = place(PeState::Initialized, vec![current(Phase::Inside)]);
         assert_eq!(
-            death(&who, Ended::Killed { signal: 11, core: false }, &inside),
+            death(&who, Ended::Killed { signal: 11, core: false }, None, &inside),
             "PE 2 of 4 (pid 71) was killed by signal 11 (segmentation fault) in shmem_long_put (PE 3, address 0x1000, 64 bytes)"
         );
         let returned = place(PeState::Initialized, vec![current(Phase::Returned)]);
         assert_eq!(
-            death(&who, Ended::Exited(3), &returned),
+            death(&who, Ended::Killed { signal: 9, core: false }, Some("out of memory".into()), &returned),
+            "PE 2 of 4 (pid 71) was killed by signal 9 (kill), out of memory, after its last routine shmem_long_put"
+        );
+        assert_eq!(
+            death(&who, Ended::Exited(3), None, &returned),
             "PE 2 of 4 (pid 71) exited with status 3 after its last routine shmem_long_put"
         );
     }

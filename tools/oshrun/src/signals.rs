@@ -1,4 +1,4 @@
-//! Signals: which the launcher takes, and what they are called.
+//! Signals: which the launcher takes, and what they mean to it.
 
 use crate::sys::signal::{Reader, Set, is_ignored, set_default};
 use std::io;
@@ -50,40 +50,12 @@ pub fn take() -> io::Result<Reader> {
     Reader::new(&Set::of(&signals))
 }
 
-/// A signal's meaning in words.
-pub fn describe(signal: i32) -> String {
-    let words = match signal {
-        libc::SIGHUP => "hang-up",
-        libc::SIGINT => "interrupt",
-        libc::SIGQUIT => "quit",
-        libc::SIGILL => "illegal instruction",
-        libc::SIGTRAP => "trace trap",
-        libc::SIGABRT => "abort",
-        libc::SIGBUS => "bus error",
-        libc::SIGFPE => "arithmetic exception",
-        libc::SIGKILL => "kill",
-        libc::SIGUSR1 => "user signal 1",
-        libc::SIGSEGV => "segmentation fault",
-        libc::SIGUSR2 => "user signal 2",
-        libc::SIGPIPE => "broken pipe",
-        libc::SIGALRM => "alarm",
-        libc::SIGTERM => "termination",
-        libc::SIGXCPU => "CPU time limit",
-        libc::SIGXFSZ => "file size limit",
-        libc::SIGSYS => "bad system call",
-        _ => return format!("signal {signal}"),
-    };
-    format!("signal {signal} ({words})")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn words() {
-        assert_eq!(describe(11), "signal 11 (segmentation fault)");
-        assert_eq!(describe(64), "signal 64");
+    fn meanings() {
         assert_eq!(meaning(libc::SIGINT), Meaning::End);
         assert_eq!(meaning(libc::SIGUSR1), Meaning::Other);
     }

@@ -231,6 +231,9 @@ impl Supervisor {
             self.heed_request(None, now);
         }
         self.check_lost(now);
+        if self.relay.as_ref().is_some_and(Relay::is_resumed) {
+            self.watch_input();
+        }
         if self.verdict.prompt.is_some_and(|due| now >= due) {
             self.verdict.prompt = None;
             self.output.prompt();
@@ -279,7 +282,7 @@ impl Supervisor {
 
     /// Waits for what the relay needs next.
     fn watch_input(&mut self) {
-        let Some(relay) = &self.relay else { return };
+        let Some(relay) = &mut self.relay else { return };
         let next = relay.next();
         let terminal = io::stdin();
         self.epoll.remove(&terminal);

@@ -130,6 +130,12 @@ pub const TABLE: &[Var] = &[
                (docs/launchers.md)",
     },
     Var {
+        name: "SINGLETON",
+        sma: false,
+        default: "",
+        help: "1: be a job of one PE even where a launcher has started several processes and offers no PMI (srun --mpi=none)",
+    },
+    Var {
         name: "PROFILE_DIR",
         sma: false,
         default: "",

@@ -71,6 +71,17 @@ fn need(found: Option<Launcher>, wanted: &str, variables: &'static str) -> Resul
     })
 }
 
+/// Launchers that may offer no PMI: variables with the number of processes and that of this one, the launcher, what to do.
+const SILENT: [(&str, &str, &str, &str); 2] = [
+    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID", "srun", "start it with srun --mpi=pmi2 or srun --mpi=pmix"),
+    ("FLUX_JOB_SIZE", "FLUX_TASK_RANK", "flux", "start it with flux run -o pmi=simple"),
+];
+
+/// The variables with which a process below one of these is no process of it any more.
+pub(super) fn is_counted() -> bool {
+    SILENT.iter().any(|(count, rank, ..)| std::env::var_os(count).is_some() && std::env::var_os(rank).is_some())
+}
+
 /// What a process finds around it.
 struct Around<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
@@ -97,7 +108,28 @@ impl Around<'_> {
         }
         // What is left says at least what is wrong with it.
         let closed = ours.map(|_| Launcher::Oshrun);
-        Ok(self.pmix()?.or(closed).or(pmi).unwrap_or(Launcher::None))
+        match self.pmix()?.or(closed).or(pmi) {
+            Some(found) => Ok(found),
+            None => self.alone(),
+        }
+    }
+
+    /// A job of one PE, unless a launcher has started more processes than this one: each would be a job of its own, and do
+    /// all of the work.
+    fn alone(&self) -> Result<Launcher, Fault> {
+        if self.text("SHMEM_SINGLETON").is_some_and(|value| !matches!(value.as_str(), "0" | "no" | "off")) {
+            return Ok(Launcher::None);
+        }
+        for (count, rank, name, advice) in SILENT {
+            let tasks = self.text(count).and_then(|value| value.trim().parse::<u32>().ok()).unwrap_or(1);
+            if tasks > 1 && self.text(rank).is_some() {
+                return Err(Fault::from(Cause::Startup(format!(
+                    "{name} has started {tasks} processes ({count}={tasks}) and offers no PMI to them, so that each would be a job \
+                     of one PE: {advice}, or set SHMEM_SINGLETON=1 if that is what you want"
+                ))));
+            }
+        }
+        Ok(Launcher::None)
     }
 
     fn text(&self, name: &str) -> Option<String> {
@@ -215,6 +247,23 @@ mod tests {
         ] {
             assert_eq!(innermost(&variables).unwrap(), expected, "{variables:?}");
         }
+    }
+
+    #[test]
+    fn several_processes_without_pmi_are_no_jobs_of_one() {
+        const TASKS: [&str; 2] = ["SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2"];
+        let text = innermost(&TASKS).unwrap_err().to_string();
+        for part in ["4 processes", "--mpi=pmi2", "--mpi=pmix", "SHMEM_SINGLETON=1"] {
+            assert!(text.contains(part), "{text}");
+        }
+        assert_eq!(innermost(&[&TASKS[..], &["SHMEM_SINGLETON=1"]].concat()).unwrap(), Launcher::None);
+        // A batch script, and a step of one task.
+        assert_eq!(innermost(&["SLURM_NTASKS=4", "SLURM_PROCID=0"]).unwrap(), Launcher::None);
+        assert_eq!(innermost(&["SLURM_STEP_NUM_TASKS=1", "SLURM_PROCID=0"]).unwrap(), Launcher::None);
+        assert_eq!(
+            innermost(&[&TASKS[..], &["PMIX_NAMESPACE=a", "PMIX_RANK=2"]].concat()).unwrap(),
+            Launcher::Pmix { rank: 2 }
+        );
     }
 
     #[test]

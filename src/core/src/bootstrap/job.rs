@@ -8,6 +8,7 @@
 use super::cards::Cards;
 use super::round::Round;
 use crate::base::{Cause, Fault};
+use crate::os::other::{self, Ended};
 use crate::os::{cpu, futex, library, mmap, wait};
 use std::ops::Range;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -16,11 +17,13 @@ use std::time::Duration;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"PELLUCID");
 /// Changes with every change of the layout: launcher and library must agree.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 /// This release. What else launcher and library share has layouts too, so they have to be of one release.
 const RELEASE: [u8; 24] = release();
 /// Bytes of one PE's slot.
 const SLOT: usize = 512;
+/// Set in a slot's status.
+const LEFT: u32 = 1 << 31;
 
 #[repr(C)]
 struct Header {
@@ -51,6 +54,12 @@ struct Slot {
     state: AtomicU32,
     heap: AtomicU64,
     data: AtomicU64,
+    /// In which [`other::namespace`] `pid` is.
+    namespace: AtomicU64,
+    /// The signal by which it crashes; 0: none.
+    crash: AtomicU32,
+    /// [`LEFT`] and the status with which it has begun to end without finalize; 0: it has not.
+    left: AtomicU32,
     affinity: [AtomicU64; cpu::MASK_WORDS],
 }
 
@@ -271,16 +280,17 @@ impl Job {
         })
     }
 
-    /// Asks for the end of the job; the first request wins.
-    pub(crate) fn request_exit(&self, request: ExitRequest) {
+    /// Asks for the end of the job; the first request wins. Gives whether this is the first.
+    pub(crate) fn request_exit(&self, request: ExitRequest) -> bool {
         let header = self.header();
         if header.exit_claimed.swap(1, Ordering::AcqRel) != 0 {
-            return;
+            return false;
         }
         header.exit_pe.store(request.pe, Ordering::Relaxed);
         header.exit_status.store(request.status, Ordering::Relaxed);
         let kind = if request.kind == ExitKind::GlobalExit { 1 } else { 2 };
         header.exit_kind.store(kind, Ordering::Release);
+        true
     }
 
     /// Waits until every PE of the host has called this as often as the caller.
@@ -315,7 +325,7 @@ fn control_bytes(local: u32) -> usize {
 /// What a PE tells the others and the launcher.
 pub struct Pe<'a>(&'a Slot);
 
-impl Pe<'_> {
+impl<'a> Pe<'a> {
     /// Its process, 0 before `shmem_init`.
     pub fn pid(&self) -> i32 {
         self.0.pid.load(Ordering::Acquire)
@@ -339,8 +349,41 @@ impl Pe<'_> {
     /// Takes the slot for this process. Error: the process that has it already.
     pub(crate) fn claim(&self, pid: i32) -> Result<(), i32> {
         match self.0.pid.compare_exchange(0, pid, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                self.0.namespace.store(other::namespace(), Ordering::Release);
+                Ok(())
+            }
             Err(other) => Err(other),
+        }
+    }
+
+    /// Whether it has said which process it is.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.0.namespace.load(Ordering::Acquire) != 0
+    }
+
+    /// Whether this process sees the PE's process under its [`Self::pid`].
+    pub(crate) fn is_visible(&self) -> bool {
+        self.0.namespace.load(Ordering::Acquire) == other::namespace()
+    }
+
+    /// Where the signal of a crash is noted.
+    pub(crate) fn crash(&self) -> &'a AtomicU32 {
+        &self.0.crash
+    }
+
+    /// It begins to end with this status, without finalize.
+    pub(crate) fn set_left(&self, status: i32) {
+        self.0.left.store(LEFT | (status as u32 & 0xff), Ordering::Release);
+    }
+
+    /// How it says itself that it ends before its time; `None`: it has said nothing.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        let (signal, left) = (self.0.crash.load(Ordering::Acquire), self.0.left.load(Ordering::Acquire));
+        match (signal, left) {
+            (0, 0) => None,
+            (0, _) => Some(Ended::Exited((left & 0xff) as i32)),
+            _ => Some(Ended::Killed(signal as i32)),
         }
     }
 
@@ -378,8 +421,8 @@ mod tests {
         let job = Job::create(0..3, 3).unwrap();
         assert_eq!(job.exit_request(), None);
         let first = ExitRequest { pe: 2, status: 9, kind: ExitKind::GlobalExit };
-        job.request_exit(first);
-        job.request_exit(ExitRequest { pe: 0, status: 1, kind: ExitKind::Failed });
+        assert!(job.request_exit(first));
+        assert!(!job.request_exit(ExitRequest { pe: 0, status: 1, kind: ExitKind::Failed }));
         assert_eq!(job.exit_request(), Some(first));
     }
 

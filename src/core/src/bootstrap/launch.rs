@@ -141,6 +141,11 @@ fn ours(found: &str) -> Result<Launch, Fault> {
         // another thread at this moment would race with any setenv of its own as well.
         unsafe { std::env::remove_var(name) };
     }
+    if super::detect::is_counted() {
+        // A program that this one starts is none of the processes that a launcher further out counts, either.
+        // SAFETY: as above.
+        unsafe { std::env::set_var("SHMEM_SINGLETON", "1") };
+    }
     process::end_with_parent();
     let pes = job.pes();
     let how = format!(

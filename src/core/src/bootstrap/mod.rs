@@ -13,6 +13,7 @@ mod pmi2;
 mod pmi_socket;
 mod pmix;
 mod rendezvous;
+pub mod ring;
 pub mod round;
 pub mod talk;
 mod value;

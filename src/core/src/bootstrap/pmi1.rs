@@ -6,6 +6,7 @@ use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::Fault;
 use std::ops::Range;
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::OnceLock;
 
 /// Bytes of a request at most: servers read lines into buffers of this size.
@@ -129,6 +130,10 @@ impl Member for Pmi1 {
     fn placement(&self) -> &OnceLock<Placement> {
         &self.placement
     }
+
+    fn held(&self) -> Option<RawFd> {
+        Some(self.socket.fd())
+    }
 }
 
 impl Wireup for Pmi1 {
@@ -168,6 +173,10 @@ impl Wireup for Pmi1 {
         if self.socket.is_ours() {
             let _ = self.socket.tell(format!("cmd=abort exitcode={status}\n").as_bytes());
         }
+    }
+
+    fn server(&self) -> Option<OwnedFd> {
+        self.socket.again()
     }
 
     fn finish(&self) {

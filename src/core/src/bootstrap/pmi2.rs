@@ -6,6 +6,7 @@ use super::rendezvous::Member;
 use super::wireup::Wireup;
 use crate::base::Fault;
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::sync::OnceLock;
 
 /// Bytes of a value at most (`PMI2_MAX_VALLEN`, with room for an end).
@@ -162,6 +163,10 @@ impl Wireup for Pmi2 {
             let message: String = message.chars().map(|c| if c.is_control() { ' ' } else { c }).take(400).collect();
             let _ = self.socket.tell(request("abort", &[("isworld", "TRUE"), ("msg", &message)]).as_bytes());
         }
+    }
+
+    fn server(&self) -> Option<OwnedFd> {
+        self.socket.again()
     }
 
     fn finish(&self) {

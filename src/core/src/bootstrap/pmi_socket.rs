@@ -96,6 +96,16 @@ impl Socket {
         self.owner == process::id()
     }
 
+    /// The descriptor.
+    pub(super) fn fd(&self) -> RawFd {
+        self.file.as_raw_fd()
+    }
+
+    /// The connection once more, to be watched.
+    pub(super) fn again(&self) -> Option<OwnedFd> {
+        self.file.try_clone().ok().map(OwnedFd::from)
+    }
+
     /// The right to ask and be answered.
     pub(super) fn turn(&self) -> Turn<'_> {
         Turn { socket: self, unread: self.unread.lock().unwrap_or_else(PoisonError::into_inner) }

@@ -19,7 +19,7 @@ const MACHINE: &str = "machine";
 /// All PEs have met through the launcher when this begins, so nobody is far.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// What a PE says when it comes: this, the job's size and its own number, in the machine's byte order.
-const HELLO: u32 = 0x5045_0001;
+const HELLO: u32 = 0x5045_0002;
 
 /// What the PEs of a host share.
 pub struct Shared {
@@ -41,6 +41,8 @@ pub struct Profiles {
     pub origin: fn(RawFd) -> Vec<u8>,
     /// Has a segment count from the begin of the segment with PE 0.
     pub follow: fn(RawFd, &[u8]),
+    /// Words for where a PE is, from the segment of its host: `in shmem_quiet`; empty where it has recorded nothing.
+    pub place: fn(RawFd, u32) -> String,
 }
 
 /// A process of a job under another's launcher.
@@ -50,6 +52,14 @@ pub trait Member: Wireup {
 
     /// Where PEs run: set where the launcher has said it.
     fn placement(&self) -> &OnceLock<Placement>;
+
+    /// The connection to the launcher, where another PE of the host is to hold it open as well; `None`: nobody need.
+    ///
+    /// A launcher that takes its close for the end of the PE may end the job with the status that it has at that moment, which is
+    /// 0 where the PE has left with 0. The PE next to it gives a better one, if it is let.
+    fn held(&self) -> Option<RawFd> {
+        None
+    }
 }
 
 /// Finds out which PEs are on this host where the launcher has not said it. Collective over the job, since a launcher may tell
@@ -168,7 +178,7 @@ fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
     )))
 }
 
-fn hand_out(wireup: &dyn Wireup, listener: &UnixListener, shared: &Shared) -> Result<(), Fault> {
+fn hand_out(wireup: &dyn Member, listener: &UnixListener, shared: &Shared) -> Result<(), Fault> {
     let until = Instant::now() + PATIENCE;
     let mut awaited: BTreeSet<u32> = wireup.local().skip(1).collect();
     let descriptors: Vec<_> =
@@ -185,19 +195,26 @@ fn hand_out(wireup: &dyn Wireup, listener: &UnixListener, shared: &Shared) -> Re
         }
         let mut hello = [0; 12];
         let left = until.saturating_duration_since(Instant::now());
-        if !socket::receive(&stream, &mut hello, left).is_ok_and(|(n, _)| n == hello.len()) {
+        let Ok((bytes, connection)) = socket::receive(&stream, &mut hello, left) else { continue };
+        if bytes != hello.len() {
             continue;
         }
         let [magic, npes, pe] = words(hello);
         if magic == HELLO && npes == wireup.npes() && awaited.remove(&pe) {
-            let sent = socket::send(&stream, &words_bytes([HELLO, npes, pe]), &descriptors);
+            // Held for the life of this process.
+            std::mem::forget(connection);
+            let mut given = descriptors.clone();
+            if pe == wireup.local().start + 1 {
+                given.extend(wireup.held());
+            }
+            let sent = socket::send(&stream, &words_bytes([HELLO, npes, pe]), &given);
             sent.map_err(|error| startup(format!("PE {pe} of this host left while it got the job's memory: {error}")))?;
         }
     }
     Ok(())
 }
 
-fn receive(wireup: &dyn Wireup, name: &str) -> Result<(OwnedFd, Option<OwnedFd>), Fault> {
+fn receive(wireup: &dyn Member, name: &str) -> Result<(OwnedFd, Option<OwnedFd>), Fault> {
     let first = wireup.local().start;
     let stream = socket::connect(name).map_err(|error| refused(name, &format!("PE {first} is not at"), &error))?;
     if socket::peer_user(&stream).ok() != Some(socket::user()) {
@@ -207,9 +224,14 @@ fn receive(wireup: &dyn Wireup, name: &str) -> Result<(OwnedFd, Option<OwnedFd>)
     let lost = |error: &dyn std::fmt::Display| {
         startup(format!("PE {first}, the first of this host, does not hand out the job's memory: {error}"))
     };
-    socket::send(&stream, &hello, &[]).map_err(|error| lost(&error))?;
+    let held: Vec<RawFd> = wireup.held().into_iter().collect();
+    socket::send(&stream, &hello, &held).map_err(|error| lost(&error))?;
     let mut answer = [0; 12];
-    let (bytes, descriptors) = socket::receive(&stream, &mut answer, PATIENCE).map_err(|error| lost(&error))?;
+    let (bytes, mut descriptors) = socket::receive(&stream, &mut answer, PATIENCE).map_err(|error| lost(&error))?;
+    if !held.is_empty() && wireup.pe() == first + 1 {
+        // That of the first PE, for the life of this process.
+        std::mem::forget(descriptors.pop());
+    }
     let mut descriptors = descriptors.into_iter();
     match descriptors.next() {
         Some(job) if bytes == answer.len() && answer == hello => Ok((job, descriptors.next())),

@@ -5,6 +5,7 @@
 
 use crate::base::Fault;
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 
 /// A launcher's key-value space.
 pub trait Wireup: Send + Sync {
@@ -42,6 +43,11 @@ pub trait Wireup: Send + Sync {
 
     /// Asks the launcher to end the job everywhere.
     fn abort(&self, status: i32, message: &str);
+
+    /// The connection to the launcher's server, which hangs up when that is gone; `None`: there is none that is known.
+    fn server(&self) -> Option<OwnedFd> {
+        None
+    }
 
     /// Tells the launcher that this PE is about to end in good order.
     fn finish(&self) {}

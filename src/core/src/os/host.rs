@@ -32,7 +32,8 @@ type LookUp =
     unsafe extern "C" fn(*const c_char, *const c_char, *const libc::addrinfo, *mut *mut libc::addrinfo) -> c_int;
 type Free = unsafe extern "C" fn(*mut libc::addrinfo);
 
-fn addresses(name: &str) -> Vec<IpAddr> {
+/// All addresses of a host.
+pub fn addresses(name: &str) -> Vec<IpAddr> {
     let find = |function| {
         // SAFETY: dlsym knows the handle.
         unsafe { library::symbol(libc::RTLD_DEFAULT as usize, function) }

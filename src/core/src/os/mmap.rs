@@ -211,3 +211,12 @@ pub fn inherited(fd: RawFd) -> Option<OwnedFd> {
     // SAFETY: F_GETFD only asks; the descriptor was handed to this process to own.
     unsafe { (libc::fcntl(fd, libc::F_GETFD) >= 0).then(|| OwnedFd::from_raw_fd(fd)) }
 }
+
+/// Another descriptor of what is open under a number, closed on exec.
+pub fn duplicate_raw(fd: RawFd) -> Option<OwnedFd> {
+    // SAFETY: the new descriptor is nobody else's.
+    unsafe {
+        let new = libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0);
+        (new >= 0).then(|| OwnedFd::from_raw_fd(new))
+    }
+}

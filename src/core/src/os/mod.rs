@@ -1,7 +1,9 @@
 //! The operating system: all raw system calls of the runtime are here.
 
 pub mod ancestors;
+pub mod bell;
 pub mod cpu;
+pub mod crash;
 pub mod elf;
 pub mod fork;
 pub mod futex;
@@ -9,9 +11,14 @@ pub mod host;
 pub mod library;
 pub mod machine;
 pub mod mmap;
+pub mod oom;
+pub mod other;
 pub mod packet;
 pub mod pagemap;
+pub mod poll;
 pub mod process;
+pub mod signal;
 pub mod socket;
 pub mod tcp;
+pub mod thread;
 pub mod wait;

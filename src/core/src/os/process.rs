@@ -40,6 +40,19 @@ pub fn flush_streams() {
     unsafe { libc::fflush(std::ptr::null_mut()) };
 }
 
+/// Writes a line to standard error, whatever locks are held.
+pub fn write_error(line: &str) {
+    let mut left = format!("{line}\n").into_bytes();
+    while !left.is_empty() {
+        // SAFETY: the bytes are readable.
+        let written = unsafe { libc::write(2, left.as_ptr().cast(), left.len()) };
+        if written <= 0 {
+            return;
+        }
+        left.drain(..written as usize);
+    }
+}
+
 /// Ends the process at once, without exit handlers.
 pub fn exit_now(status: i32) -> ! {
     // SAFETY: does not return.

@@ -1,11 +1,12 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
 use super::network::Network;
-use super::{NESTING, NETWORK, Process, WIREUP, map, process, world};
+use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, process, world};
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
+use crate::bootstrap::ring::Stage;
 use crate::collectives;
-use crate::os::process as os;
+use crate::os::{process as os, thread};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::Duration;
@@ -37,6 +38,7 @@ fn finish(process: &Process) -> Result<(), Fault> {
     collectives::finalize(world())?;
     NETWORK.get().map_or(Ok(()), Network::settle)?;
     slot.set_state(PeState::Finalized);
+    liveness::tell(Stage::Finalized);
     Ok(())
 }
 
@@ -59,7 +61,10 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     // Our launcher sees a bad end by itself; not all others do.
     let (word, status) = match process.job.exit_request() {
         Some(ExitRequest { pe, status, .. }) if pe == process.pe as i32 => (Word::GlobalExit, status),
-        None if open && status != 0 => (Word::Bad, status),
+        None if open && status != 0 => {
+            process.job.pe(process.pe).set_left(status);
+            (Word::Bad, status)
+        }
         _ => (Word::Good, 0),
     };
     STATUS.store(status, Ordering::Relaxed);
@@ -86,6 +91,12 @@ pub fn left() {
     let Some(wireup) = WIREUP.get() else { return };
     let (pe, status) = (wireup.pe(), STATUS.load(Ordering::Relaxed));
     let word = WORD.swap(Word::Nothing as u8, Ordering::AcqRel);
+    let bad = if word == Word::Bad as u8 { liveness::words(status) } else { None };
+    if let (Some(text), Some(process)) = (&bad, process())
+        && process.job.request_exit(ExitRequest { pe: pe as i32, status, kind: ExitKind::Failed })
+    {
+        announce(text);
+    }
     if word == Word::Bad as u8 || word == Word::GlobalExit as u8 {
         // A launcher that is told to end the job may not look any more at what PEs have written before.
         std::thread::sleep(LAST_WORDS);
@@ -93,7 +104,7 @@ pub fn left() {
     match word {
         word if word == Word::Good as u8 => wireup.finish(),
         word if word == Word::Bad as u8 => {
-            wireup.abort(status, &format!("PE {pe} ended with status {status} without shmem_finalize"));
+            wireup.abort(status, &bad.unwrap_or_default());
         }
         word if word == Word::GlobalExit as u8 => wireup.abort(status, &global_exit_of(pe, status)),
         _ => {}
@@ -105,7 +116,7 @@ fn global_exit_of(pe: u32, status: i32) -> String {
 }
 
 /// Time for a launcher to take in what a PE has written, before it hears of the end of the job.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+pub(super) const LAST_WORDS: Duration = Duration::from_millis(100);
 /// Exit handlers may take this long before another's launcher is asked to end the job without them; ours asks for no leave.
 const HANDLERS: Duration = Duration::from_secs(3);
 
@@ -163,25 +174,57 @@ pub fn fail(routine: &str, fault: Fault) -> ! {
 /// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host any more.
 #[cold]
 pub(super) fn lost(fault: Fault) {
-    if NESTING.load(Ordering::Acquire) == 0 {
+    let finalized = |process: &Process| process.job.pe(process.pe).state() == PeState::Finalized;
+    if process().is_some_and(finalized) {
         return;
     }
-    // A thread of the program may hold a stream's lock for as long as it reads: what it has written can be lost then.
-    let _ = std::thread::Builder::new().spawn(os::flush_streams);
+    flush();
     std::thread::sleep(LAST_WORDS);
     let text = say("network", &fault);
-    if let Some(wireup) = WIREUP.get().cloned() {
-        let _ = std::thread::Builder::new().spawn(move || wireup.abort(1, &text));
-        std::thread::sleep(Duration::from_secs(1));
-    }
+    tell_launcher(1, text);
+    std::thread::sleep(Duration::from_secs(1));
     // The launcher may be on the other side of the cut: the PEs here cannot rely on it.
+    end_host(1)
+}
+
+/// Says in one line why the job ends, from a thread that is not the program's.
+pub(super) fn announce(text: &str) {
+    os::write_error(&format!("pellucid: {text}"));
+}
+
+/// What a process does that ends the job.
+pub(super) fn before_failure() {
+    flush();
+    if let Some(what) = FAILURE.get() {
+        what();
+    }
+}
+
+/// Flushes what the program has written, from a thread that is not the program's. A thread of the program may hold a stream's lock
+/// for as long as it reads: what was written can be lost then.
+fn flush() {
+    let _ = thread::spawn(c"pellucid-flush", os::flush_streams);
+}
+
+/// Asks another's launcher to end the job, which may not answer.
+pub(super) fn tell_launcher(status: i32, text: String) {
+    let Some(wireup) = WIREUP.get().cloned() else { return };
+    let _ = thread::spawn(c"pellucid-abort", move || wireup.abort(status, &text));
+}
+
+/// Ends the PEs of this host without a launcher.
+pub(super) fn end_host(status: i32) -> ! {
     if let Some(process) = process() {
         let others = process.job.pes().filter(|pe| *pe != process.pe).map(|pe| process.job.pe(pe));
-        others
-            .filter(|other| matches!(other.state(), PeState::Initialized | PeState::Finalizing))
-            .for_each(|other| os::kill(other.pid()));
+        let needed = |state| matches!(state, PeState::NotStarted | PeState::Initialized | PeState::Finalizing);
+        others.filter(|other| needed(other.state()) && other.is_visible()).for_each(|other| os::kill(other.pid()));
     }
-    os::exit_now(1)
+    os::exit_now(status)
+}
+
+/// Whether exit handlers run.
+pub(super) fn is_leaving() -> bool {
+    LEAVING.load(Ordering::Relaxed)
 }
 
 /// The one place where a fault becomes a message.

@@ -2,9 +2,9 @@
 #![allow(unsafe_code)]
 
 use super::thread::set_thread;
-use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, map, network, report, world};
+use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, liveness, map, network, report, world};
 use crate::base::{Fault, env};
-use crate::bootstrap::{self, Profiles, job::PeState};
+use crate::bootstrap::{self, Profiles, job::PeState, ring::Stage};
 use crate::collectives;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
@@ -82,6 +82,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             process.heap.clear();
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
+            liveness::tell(Stage::Initialized);
             collectives::sync_unchecked(world())?;
         }
         Some(_) => {
@@ -124,6 +125,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // From here on a fault knows which PE it is.
     let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
     let _ = PROCESS.set(process);
+    liveness::start(process, launch.profile.as_ref(), profiles.place);
     let job = &process.job;
     // Who is reached through memory.
     let near = if wireup.is_some() && only_network { pe..pe + 1 } else { job.pes() };

@@ -2,8 +2,10 @@
 //! (Statics elsewhere are caches, registers of handles, and hooks that other layers install.)
 #![allow(unsafe_code)]
 
+mod death;
 mod exit;
 mod init;
+mod liveness;
 pub mod memory;
 mod network;
 mod report;

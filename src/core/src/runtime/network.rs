@@ -1,14 +1,15 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, WIREUP, exit, map, world};
+use super::{NETWORK, WIREUP, exit, liveness, map, world};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
+use crate::bootstrap::ring;
 use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
-use crate::os::{process, wait};
+use crate::os::{host, process, wait};
 use crate::team::spread;
 use crate::transport::ofi::{Atomics, Directory, Fabric, Settings};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -56,6 +57,7 @@ impl Begin<'_> {
 const BEGIN: &str = "begin";
 const IDENTITY: &str = "host";
 const FABRIC: &str = "fabric";
+const RING: &str = "ring";
 
 /// How this PE finds the others, where not all of them are reached through memory. With `only` the network none is, and each
 /// PE counts as a host.
@@ -101,13 +103,13 @@ pub(super) fn join(
     };
     let regions = [(mine.heap_base, mine.heap_len), (mine.data_base, mine.data_len)];
     let (cards, names) = (wireup.clone(), wireup.clone());
-    let host = move |pe| {
+    let name = move |pe| {
         let identity = names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card));
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
     };
     let directory = Directory {
         card: Box::new(move |pe| cards.card(pe, FABRIC)),
-        host: Box::new(host),
+        host: Box::new(name),
         lost: Box::new(exit::lost),
     };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
@@ -116,6 +118,7 @@ pub(super) fn join(
     wireup.publish(IDENTITY, &identity.encode())?;
     wireup.publish(FABRIC, fabric.card())?;
     begin.tell(&*wireup)?;
+    let listener = listen(&*wireup, fabric)?;
     wireup.fence()?;
     begin.take(&*wireup)?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
@@ -124,7 +127,37 @@ pub(super) fn join(
     identity.agree(pe, &theirs, next)?;
     let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
     let hosts = hosts.map_or_else(|| spread::hosts(mine, fabric), Ok)?;
+    let places = if only { wireup.hosts() } else { Some(hosts.clone()) };
+    close_ring(&*wireup, listener, &places.unwrap_or_default());
     Ok((Network { far: fabric, wireup }, hosts))
+}
+
+/// Where the host before this one finds this PE, if it is the first of its host and no `oshrun` looks after the hosts.
+fn listen(wireup: &dyn Wireup, fabric: &Fabric) -> Result<Option<ring::Listener>, Fault> {
+    if WIREUP.get().is_none() || wireup.is_one_host() || wireup.pe() != wireup.local().start {
+        return Ok(None);
+    }
+    let address = fabric.address().or_else(|| {
+        let known = host::addresses(&process::host_name());
+        known.into_iter().find(|address| !address.is_loopback())
+    });
+    let listener = address.and_then(|address| ring::Listener::new(address).ok());
+    let card = listener.as_ref().map(ring::Listener::card);
+    wireup.publish(RING, &card.unwrap_or_default())?;
+    Ok(listener)
+}
+
+/// Connects this host with the next one. A job runs on without.
+fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u32]) {
+    let Some(place) = hosts.iter().position(|first| *first == wireup.pe()) else { return };
+    let next = hosts[(place + 1) % hosts.len()];
+    if WIREUP.get().is_none() || wireup.is_one_host() || next == wireup.pe() {
+        return;
+    }
+    let Ok(card) = wireup.card(next, RING) else { return };
+    let pes = hosts.get(place + 1).copied().unwrap_or(wireup.npes()) - wireup.pe();
+    let own = ring::Host { pe: wireup.pe(), pes, name: process::host_name() };
+    liveness::join(ring::Ring::new(listener, own, card));
 }
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {

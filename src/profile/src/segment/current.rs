@@ -47,6 +47,11 @@ pub struct CurrentOp {
 }
 
 impl Segment {
+    /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded nothing.
+    pub fn place(&self, pe: u32) -> String {
+        self.current(pe).first().map(|current| current.phrase() + &current.called_from()).unwrap_or_default()
+    }
+
     /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.
     ///
     /// Threads that have exited count only when no live one recorded anything. Threads beyond the segment's slots are not

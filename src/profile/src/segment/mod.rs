@@ -9,6 +9,7 @@ pub mod handover;
 pub mod layout;
 mod map;
 mod mapping;
+mod phrase;
 mod serve;
 
 pub use create::{JobInfo, Origin, create, create_with};

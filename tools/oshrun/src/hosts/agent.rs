@@ -61,13 +61,18 @@ pub fn is_here(host: &str) -> bool {
 /// The command that starts a part.
 pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<String> {
     let oshrun = oshrun.to_string_lossy().into_owned();
-    let agent: Vec<String> = match &options.launch_agent {
-        Some(words) => words.clone(),
+    let host = placement.host.clone();
+    if options.launch_agent.is_none() && is_here(&host) {
         // Here, nothing has to be reached.
-        None if is_here(&placement.host) => return vec![oshrun, "--part".into()],
-        None => SSH.iter().map(ToString::to_string).collect(),
+        return vec![oshrun, "--part".into()];
+    }
+    let given = options.allocation.as_ref().and_then(|allocation| allocation.agent(&host));
+    let (agent, shell) = match (&options.launch_agent, given) {
+        (None, Some(given)) => given,
+        (Some(words), _) => (words.iter().cloned().chain([host]).collect(), true),
+        (None, None) => (SSH.map(String::from).into_iter().chain([host]).collect(), true),
     };
-    agent.into_iter().chain([placement.host.clone(), quoted(&oshrun), "--part".into()]).collect()
+    agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--part".into()]).collect()
 }
 
 /// The addresses of this host, that which leads to `host` first. Loopback addresses only where nothing else is there, or

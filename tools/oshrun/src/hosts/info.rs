@@ -6,9 +6,10 @@ use crate::options::Options;
 use pellucid_core::os::process::host_name;
 use std::path::Path;
 
-/// The text. `placements` is empty for a job on this host.
-pub fn text(options: &Options, placements: &[Placement], oshrun: &Path) -> String {
+/// The text. `allocation`: what was found of a batch system. `placements` is empty for a job on this host.
+pub fn text(options: &Options, allocation: &str, placements: &[Placement], oshrun: &Path) -> String {
     let mut text = format!("launcher: oshrun {} ({})\n", env!("CARGO_PKG_VERSION"), oshrun.display());
+    text += &format!("allocation: {allocation}\n");
     match placements {
         [] => text += &format!("PEs: {}, all on this host ({})\n", options.pes, host_name()),
         [only] if agent::is_here(&only.host) => {

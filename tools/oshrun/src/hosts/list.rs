@@ -97,12 +97,12 @@ fn slots(text: &str) -> Result<u32, String> {
     text.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("{text:?}: expected a number of PEs above 0"))
 }
 
-/// The hosts that the options name; `None`: none, so that the job runs here.
+/// The hosts that the options name, or a batch system has given; `None`: none, so that the job runs here.
 pub fn wanted(options: &Options) -> Result<Option<Vec<Host>>, String> {
     match (&options.hosts, &options.hostfile) {
         (Some(hosts), _) => Ok(Some(hosts.clone())),
         (None, Some(file)) => read(file).map(Some),
-        (None, None) => Ok(None),
+        (None, None) => Ok(options.allocation.as_ref().map(|allocation| allocation.hosts.clone())),
     }
 }
 

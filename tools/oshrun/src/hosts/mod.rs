@@ -7,6 +7,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`list`] | hosts as the user names them, and which PEs they get |
+//! | [`allocation`] | hosts that a batch system has given |
 //! | [`info`] | `--info` |
 //! | [`pack`], [`message`], [`link`] | messages and the connection that carries them |
 //! | [`agent`] | starting a part |
@@ -17,6 +18,7 @@
 //! | [`gather`], [`snapshots`] | bringing profiles and traces to the root |
 
 pub mod agent;
+pub mod allocation;
 pub mod cards;
 pub mod clock;
 pub mod gather;

@@ -218,7 +218,7 @@ impl Root<'_> {
         }
         let running = self.hosts.iter().any(|host| host.phase >= Phase::Running);
         if meaning == Meaning::End && !running {
-            self.output.say(&format!("{} before all hosts were ready", signals::describe(number)));
+            self.output.say(&format!("{} before all hosts were ready", pellucid_core::os::signal::describe(number)));
             return self.end(128 + number);
         }
         // A report first: it goes to the PEs when that is done.
@@ -269,7 +269,7 @@ impl Root<'_> {
 
     /// Waits for what the relay of the terminal needs next.
     fn watch_input(&mut self) {
-        let Some(relay) = &self.relay else { return };
+        let Some(relay) = &mut self.relay else { return };
         let next = relay.next();
         let terminal = io::stdin();
         self.epoll.remove(&terminal);

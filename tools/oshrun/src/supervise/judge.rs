@@ -4,7 +4,6 @@ use super::{Lost, Supervisor};
 use crate::ending::Ending;
 use crate::profile::Profile;
 use crate::report::{self, Place, Who};
-use crate::signals;
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_profile::live::PeNow;
@@ -34,7 +33,7 @@ impl Supervisor {
         let expected =
             (self.verdict.interrupted && !is_crash(ended)) || (self.verdict.closed && status == 128 + libc::SIGPIPE);
         let said = !expected && place.state != PeState::Failed;
-        let text = said.then(|| report::death(&self.who(pe), ended, &place));
+        let text = said.then(|| report::death(&self.who(pe), ended, self.pes.out_of_memory(ended), &place));
         if place.state == PeState::Finalized {
             // Nobody should wait for it any more: the others may finish.
             self.late(pe, &place, status, text);
@@ -116,7 +115,7 @@ impl Supervisor {
     /// What each PE does and who waits for whom, because of a signal.
     pub(super) fn report_now(&mut self, signal: i32) {
         let running: Vec<u32> = self.pes.running().collect();
-        let text = format!("{}: the PEs now:", signals::describe(signal));
+        let text = format!("{}: the PEs now:", pellucid_core::os::signal::describe(signal));
         self.say(&(text + &self.activities(&running) + &self.waits()));
     }
 

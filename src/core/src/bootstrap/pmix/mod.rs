@@ -3,6 +3,7 @@
 
 mod abi;
 mod find;
+mod server;
 
 use super::placement::Placement;
 use super::rendezvous::Member;
@@ -12,6 +13,7 @@ use crate::os::process;
 use abi::{Bytes, Data, Functions, Info, Process, Value, kind};
 use std::ffi::CString;
 use std::ops::Range;
+use std::os::fd::OwnedFd;
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -219,6 +221,10 @@ impl Wireup for Pmix {
             // SAFETY: a C string, and null for all processes of the job.
             unsafe { (self.functions.abort)(status, message.as_ptr(), null_mut(), 0) };
         }
+    }
+
+    fn server(&self) -> Option<OwnedFd> {
+        server::connection()
     }
 
     fn finish(&self) {

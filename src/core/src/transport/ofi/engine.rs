@@ -1,7 +1,6 @@
 //! The state of a fabric, all of it behind one lock, and what moves it on: completions.
 #![allow(unsafe_code)]
 
-use super::bell::Bell;
 use super::channel::Channel;
 use super::links::Hosts;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
@@ -10,6 +9,7 @@ use super::port::Port;
 use super::settings::Directory;
 use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
+use crate::os::bell::Bell;
 use crate::transport::far::{Place, Tag};
 use libfabric_sys as fi;
 use std::collections::{HashMap, VecDeque};

@@ -12,10 +12,9 @@
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
 //! | `failure`, `links` | what goes wrong, and how it is noticed |
 //! | `message`, `serve` | active messages and how they are carried out |
-//! | `shared`, `progress`, `bell` | threads: how they wait, and the one that serves while the program computes |
+//! | `shared`, `progress` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
 
-mod bell;
 mod card;
 mod channel;
 mod choose;
@@ -42,6 +41,8 @@ pub use settings::{Atomics, Description, Directory, Settings, Sleep};
 pub use wire::Wire;
 
 use crate::base::{Cause, Fault};
+use crate::os::bell::Bell;
+use crate::os::tcp;
 use crate::transport::far::{Atomic, Channel, Far, MESSAGE, Place, SignalOp, Tag, When};
 use engine::{Engine, RECEIVES};
 use message::{HEADER, Header, What, encode_tag};
@@ -49,6 +50,7 @@ use op::Kind;
 use peers::Peer;
 use shared::Shared;
 use std::fmt;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -112,7 +114,7 @@ impl Fabric {
             flying: 0,
             flown: 0,
             asleep: false,
-            bell: Arc::new(bell::Bell::new()?),
+            bell: Arc::new(Bell::new()?),
             broken: None,
             card: card.clone(),
             wire,
@@ -140,6 +142,12 @@ impl Fabric {
     /// What other PEs have to know to reach this one: for [`Directory::card`] there. At most 400 bytes.
     pub fn card(&self) -> &[u8] {
         &self.card
+    }
+
+    /// The address at which other hosts reach this one, where the provider is one over internet addresses.
+    pub fn address(&self) -> Option<IpAddr> {
+        let card = card::Card::decode(&self.card)?;
+        tcp::decode(&card.name).map(|(address, _)| address)
     }
 
     /// Which provider, interface and ways are in use, and why.

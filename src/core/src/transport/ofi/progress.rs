@@ -15,8 +15,8 @@ use super::port::Wait;
 use super::shared::{Guard, Shared};
 use super::wire::Count;
 use crate::base::{Cause, Fault};
+use crate::os::thread;
 use libfabric_sys::{self as fi, Seen};
-use std::ffi::c_void;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -44,23 +44,13 @@ pub(super) struct Thread {
 impl Thread {
     /// Starts it.
     pub fn start(shared: Arc<Shared>) -> Result<Self, Fault> {
-        let start = Box::into_raw(Box::new(shared));
-        // SAFETY: the new thread takes the box. It is started with all signals blocked, so that the program's handlers run in
-        // the program's threads.
-        unsafe {
-            let mut all: libc::sigset_t = std::mem::zeroed();
-            let mut before: libc::sigset_t = std::mem::zeroed();
-            libc::sigfillset(&raw mut all);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-            let mut id: libc::pthread_t = std::mem::zeroed();
-            let error = libc::pthread_create(&raw mut id, std::ptr::null(), run, start.cast());
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
-            if error != 0 {
-                drop(Box::from_raw(start));
-                return Err(Fault::from(Cause::Os { what: "starting the progress thread", error }));
-            }
-            Ok(Self { id })
-        }
+        let run = move || {
+            // SAFETY: lets this thread wake at the time it asks for.
+            unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000) };
+            serve(&shared);
+        };
+        let id = thread::spawn(c"pellucid-ofi", run);
+        id.map(|id| Self { id }).map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
     }
 
     /// Ends it at its next look at the state, and wakes it for that.
@@ -74,18 +64,6 @@ impl Thread {
         // SAFETY: joined once, by the owner of the fabric as it goes.
         unsafe { libc::pthread_join(self.id, std::ptr::null_mut()) };
     }
-}
-
-extern "C" fn run(start: *mut c_void) -> *mut c_void {
-    // SAFETY: of `Thread::start`, for this thread alone.
-    let shared = unsafe { Box::from_raw(start.cast::<Arc<Shared>>()) };
-    // SAFETY: names this thread, and lets it wake at the time it asks for.
-    unsafe {
-        libc::prctl(libc::PR_SET_NAME, c"pellucid-ofi".as_ptr());
-        libc::prctl(libc::PR_SET_TIMERSLACK, 1000);
-    }
-    serve(&shared);
-    std::ptr::null_mut()
 }
 
 fn serve(shared: &Shared) {

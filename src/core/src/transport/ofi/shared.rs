@@ -1,6 +1,5 @@
 //! What the threads of a process share of a fabric: the lock, and how they wait.
 
-use super::bell::Bell;
 use super::engine::Engine;
 use super::links::Hosts;
 use super::op::{Kind, Op};
@@ -8,6 +7,7 @@ use super::peers::Peer;
 use super::settings::Directory;
 use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
+use crate::os::bell::Bell;
 use crate::os::wait::Backoff;
 use libfabric_sys as fi;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

@@ -117,7 +117,10 @@ impl Waiting {
             if token != LINK {
                 while let Some(number) = self.signals.next() {
                     if signals::meaning(number) == Meaning::End {
-                        return Err(Failure { status: 128 + number, message: signals::describe(number) });
+                        return Err(Failure {
+                            status: 128 + number,
+                            message: pellucid_core::os::signal::describe(number),
+                        });
                     }
                 }
                 continue;

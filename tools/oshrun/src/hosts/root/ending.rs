@@ -5,6 +5,7 @@ use crate::ending::Step;
 use crate::hosts::clock;
 use crate::hosts::link::SILENCE;
 use crate::hosts::message::{ToPart, ToRoot};
+use crate::input::Relay;
 use crate::results;
 use crate::signals::{self, Meaning};
 use crate::sys::process::{self, Ended};
@@ -132,6 +133,9 @@ impl Root<'_> {
             self.look_after(number, now);
         }
         self.ask_when_due(now);
+        if self.relay.as_ref().is_some_and(Relay::is_resumed) {
+            self.watch_input();
+        }
         if self.prompt.is_some_and(|due| now >= due) {
             self.prompt = None;
             self.output.prompt();
@@ -277,7 +281,7 @@ impl Root<'_> {
 fn describe(ended: Ended) -> String {
     match ended {
         Ended::Exited(status) => format!("exited with status {status}"),
-        Ended::Killed { signal, .. } => format!("was killed by {}", signals::describe(signal)),
+        Ended::Killed { signal, .. } => format!("was killed by {}", pellucid_core::os::signal::describe(signal)),
     }
 }
 

@@ -75,7 +75,7 @@ impl Root<'_> {
         match asked.why {
             Why::Signal(number) => {
                 if !asked.handled {
-                    let text = all(format!("{}: the PEs now:", signals::describe(number)));
+                    let text = all(format!("{}: the PEs now:", pellucid_core::os::signal::describe(number)));
                     self.output.say(&text);
                 }
                 if number != libc::SIGUSR1 {

@@ -1,4 +1,4 @@
-//! Wakes the progress thread.
+//! Wakes a thread that sleeps on descriptors.
 #![allow(unsafe_code)]
 
 use crate::base::{Cause, Fault};
@@ -6,7 +6,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 /// A descriptor that is readable once the bell has been rung.
 #[derive(Debug)]
-pub(super) struct Bell(OwnedFd);
+pub struct Bell(OwnedFd);
 
 impl Bell {
     /// A new one, silent.

@@ -1,0 +1,37 @@
+//! Threads of the library's own, in which no signal of the program's is handled.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, c_void};
+
+/// Starts a thread with all signals blocked, so that the program's handlers run in the program's threads. The standard library's would
+/// leave something behind in the calling thread that has to be taken down when that ends. Error: of the system.
+pub fn spawn(name: &'static CStr, what: impl FnOnce() + Send + 'static) -> Result<libc::pthread_t, i32> {
+    type Task = Box<dyn FnOnce() + Send>;
+    extern "C" fn run(task: *mut c_void) -> *mut c_void {
+        // SAFETY: made below, for this thread alone.
+        let task = unsafe { Box::from_raw(task.cast::<Task>()) };
+        task();
+        std::ptr::null_mut()
+    }
+    let named = move || {
+        // SAFETY: a C string, for the calling thread.
+        unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr()) };
+        what();
+    };
+    let task: *mut Task = Box::into_raw(Box::new(Box::new(named)));
+    // SAFETY: the new thread takes the box. It inherits the mask that is in force while it is made.
+    unsafe {
+        let mut all: libc::sigset_t = std::mem::zeroed();
+        let mut before: libc::sigset_t = std::mem::zeroed();
+        libc::sigfillset(&raw mut all);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
+        let mut id: libc::pthread_t = std::mem::zeroed();
+        let error = libc::pthread_create(&raw mut id, std::ptr::null(), run, task.cast());
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        if error != 0 {
+            drop(Box::from_raw(task));
+            return Err(error);
+        }
+        Ok(id)
+    }
+}

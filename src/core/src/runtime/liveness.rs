@@ -1,0 +1,313 @@
+//! Under launchers other than ours: whether those are there that this PE cannot do without.
+//!
+//! A launcher may let the others wait for ever where one PE dies, and PEs may outlive it. So a thread sleeps on what tells of an
+//! end: the processes next to this one on its host (each PE is watched by two), the connection to the launcher's server, a ring of
+//! connections between the hosts, and a note that this process itself crashes. Whoever sees the end of a PE before its
+//! finalize says it, once a host, hands it to the launcher, and ends what the launcher leaves.
+//!
+//! Launchers that notice by themselves are given the time to: they know the exit status.
+
+use super::death::{self, Describe, Words};
+use super::{Process, WIREUP, exit};
+use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
+use crate::bootstrap::ring::{Host, Ring, Stage};
+use crate::os::bell::Bell;
+use crate::os::crash::{self, Note};
+use crate::os::oom::Kills;
+use crate::os::other::{self, Ended, Other};
+use crate::os::poll::{self, For};
+use crate::os::{mmap, process, socket, thread};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Where something has to be asked for: how often.
+const ASK: Duration = Duration::from_millis(250);
+/// How long a launcher that notices by itself may take.
+const LAUNCHERS: Duration = Duration::from_millis(500);
+/// How long it may take to end the job once it was told.
+const ENDING: Duration = Duration::from_secs(1);
+/// How long the PEs of another host may take to say what they have seen of one of theirs.
+const THEIRS: Duration = Duration::from_secs(1);
+/// A launcher that ends the job in good order may be gone for so long before this PE ends.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// What other threads have for the one that watches.
+struct Door {
+    bell: Bell,
+    words: Words,
+    /// To be taken over.
+    ring: Mutex<Option<Ring>>,
+    /// The ring's connections, over which the others hear how far this PE is.
+    streams: Mutex<Vec<OwnedFd>>,
+}
+
+static DOOR: OnceLock<Door> = OnceLock::new();
+
+/// A PE next to this one.
+struct Mate {
+    pe: u32,
+    /// Its process, once it is known.
+    other: Option<Other>,
+    kills: Option<Kills>,
+}
+
+/// What is gone with the launcher.
+enum Server {
+    Connection(OwnedFd),
+    /// The process that has started this one, where no connection is known.
+    Parent(Other),
+}
+
+struct Watch {
+    process: &'static Process,
+    door: &'static Door,
+    crash: Option<&'static Note>,
+    mates: Vec<Mate>,
+    server: Option<Server>,
+    ring: Option<Ring>,
+    /// A host that is gone, and since when.
+    gone: Option<(Host, Instant)>,
+    /// Somebody else ends the job: since when, and whether the launcher was told once more.
+    ending: Option<(Instant, bool)>,
+}
+
+/// Begins to watch. A PE runs on without where that is not possible.
+pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, describe: Describe) {
+    let Some(wireup) = WIREUP.get() else { return };
+    let Ok(bell) = Bell::new() else { return };
+    let segment = segment.and_then(|fd| mmap::duplicate(fd).ok());
+    let words = Words { process, segment, describe };
+    let door = DOOR.get_or_init(|| Door { bell, words, ring: Mutex::default(), streams: Mutex::default() });
+    let watch = Watch {
+        process,
+        door,
+        crash: Some(crash::watch(process.job.pe(process.pe).crash(), door.bell.fd())),
+        mates: mates(process),
+        server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
+        ring: None,
+        gone: None,
+        ending: None,
+    };
+    let _ = thread::spawn(c"pellucid-watch", move || watch.run());
+}
+
+/// This host's neighbours are watched from now on.
+pub(super) fn join(ring: Ring) {
+    let Some(door) = DOOR.get() else { return };
+    *door.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(ring);
+    door.bell.ring();
+}
+
+/// Tells the neighbours of this host how far this PE is.
+pub(super) fn tell(stage: Stage) {
+    let Some(door) = DOOR.get() else { return };
+    for stream in door.streams.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        let _ = socket::send_all(stream, &[stage as u8]);
+    }
+}
+
+/// What is said of this PE, which ends by `exit` with this status; `None`: nobody watches.
+pub(super) fn words(status: i32) -> Option<String> {
+    let words = &DOOR.get()?.words;
+    Some(words.of(words.process.pe, Ended::Exited(status), None))
+}
+
+/// The PEs on both sides of this one.
+fn mates(process: &Process) -> Vec<Mate> {
+    let pes = process.job.pes();
+    let (first, count) = (pes.start, pes.end - pes.start);
+    let place = process.pe - first;
+    let mut sides = vec![(place + 1) % count, (place + count - 1) % count];
+    sides.dedup();
+    let others = sides.into_iter().filter(|side| *side != place);
+    others.map(|side| Mate { pe: first + side, other: None, kills: None }).collect()
+}
+
+impl Watch {
+    fn run(mut self) {
+        loop {
+            self.find_mates();
+            let fds = self.fds();
+            poll::wait(&fds, self.patience());
+            self.door.bell.silence();
+            self.look_at_self();
+            self.look_at_mates();
+            self.look_at_server();
+            self.look_at_ring();
+            self.keep_time();
+        }
+    }
+
+    fn fds(&self) -> Vec<(RawFd, For)> {
+        let mut fds = vec![(self.door.bell.fd(), For::Input)];
+        let processes = self.mates.iter().filter_map(|mate| mate.other.as_ref()?.fd());
+        fds.extend(processes.map(|fd| (fd, For::Input)));
+        match &self.server {
+            Some(Server::Connection(fd)) => fds.push((fd.as_raw_fd(), For::Hangup)),
+            Some(Server::Parent(other)) => fds.extend(other.fd().map(|fd| (fd, For::Input))),
+            None => {}
+        }
+        fds.extend(self.ring.iter().flat_map(Ring::fds).map(|fd| (fd, For::Input)));
+        fds
+    }
+
+    /// How long to sleep; `None`: until something happens.
+    fn patience(&self) -> Option<Duration> {
+        let blind = |other: &Other| other.fd().is_none();
+        let parent = matches!(&self.server, Some(Server::Parent(other)) if blind(other));
+        let asks = parent
+            || self.mates.iter().any(|mate| mate.other.as_ref().is_none_or(blind))
+            || self.ring.as_ref().is_some_and(Ring::is_waiting)
+            || self.gone.is_some()
+            || self.ending.is_some();
+        asks.then_some(ASK)
+    }
+
+    /// Processes are known once they have joined the job.
+    fn find_mates(&mut self) {
+        let job = &self.process.job;
+        self.mates.retain_mut(|mate| {
+            let slot = job.pe(mate.pe);
+            if mate.other.is_none() && slot.is_placed() {
+                if !slot.is_visible() {
+                    // In a container of its own.
+                    return false;
+                }
+                mate.other = Some(Other::new(slot.pid()));
+                mate.kills = Kills::of(slot.pid());
+            }
+            true
+        });
+    }
+
+    /// Whether this PE needs nobody any more.
+    fn is_finalized(&self) -> bool {
+        self.process.job.pe(self.process.pe).state() == PeState::Finalized
+    }
+
+    fn look_at_self(&mut self) {
+        let job = &self.process.job;
+        let slot = job.pe(self.process.pe);
+        let Some(ended) = self.crash.and_then(|_| slot.ended()) else { return };
+        let Some(note) = self.crash.take() else { return };
+        let status = death::status(ended);
+        let request = ExitRequest { pe: self.process.pe as i32, status, kind: ExitKind::Failed };
+        let is_final = slot.state() == PeState::Finalized;
+        if is_final || job.request_exit(request) {
+            let text = self.door.words.of(self.process.pe, ended, None);
+            exit::announce(&text);
+            if !is_final {
+                exit::before_failure();
+                // Nobody of this host is left to do it.
+                if self.mates.is_empty() {
+                    exit::tell_launcher(status, text);
+                    std::thread::sleep(FAREWELL);
+                }
+            }
+        }
+        note.done();
+    }
+
+    fn look_at_mates(&mut self) {
+        let mut dead = Vec::new();
+        self.mates.retain(|mate| {
+            let Some(ended) = mate.other.as_ref().and_then(Other::ended) else { return true };
+            dead.push((mate.pe, ended, mate.kills.as_ref().and_then(Kills::since)));
+            false
+        });
+        for (pe, seen, memory) in dead {
+            let slot = self.process.job.pe(pe);
+            if slot.state() == PeState::Finalized || self.is_finalized() {
+                continue;
+            }
+            let ended = slot.ended().unwrap_or(seen);
+            let text = self.door.words.of(pe, ended, memory);
+            self.conclude(pe, &text, death::status(ended), LAUNCHERS);
+        }
+    }
+
+    fn look_at_server(&mut self) {
+        let is_gone = match &self.server {
+            Some(Server::Connection(fd)) => poll::wait(&[(fd.as_raw_fd(), For::Hangup)], Some(Duration::ZERO))[0],
+            Some(Server::Parent(parent)) => parent.ended().is_some(),
+            None => false,
+        };
+        if !is_gone {
+            return;
+        }
+        self.server = None;
+        std::thread::sleep(FAREWELL);
+        if exit::is_leaving() {
+            return;
+        }
+        let pes = self.process.job.pes();
+        let text = format!(
+            "PE {} of {} on host {}: the launcher is gone: ending PEs {} to {}",
+            self.process.pe,
+            self.process.job.npes(),
+            process::host_name(),
+            pes.start,
+            pes.end - 1
+        );
+        let request = ExitRequest { pe: self.process.pe as i32, status: 1, kind: ExitKind::Failed };
+        if self.process.job.request_exit(request) {
+            exit::announce(&text);
+            exit::before_failure();
+        }
+        // Nobody is left who would do it better.
+        std::thread::sleep(exit::LAST_WORDS);
+        exit::end_host(1)
+    }
+
+    fn look_at_ring(&mut self) {
+        if let Some(ring) = self.door.ring.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            self.ring.insert(ring).join();
+        }
+        let Some(ring) = &mut self.ring else { return };
+        let gone = ring.look();
+        let streams = ring.streams().filter_map(mmap::duplicate_raw).collect();
+        *self.door.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
+        if let Some(host) = gone.into_iter().next() {
+            self.gone.get_or_insert((host, Instant::now()));
+        }
+    }
+
+    /// Does what is due.
+    fn keep_time(&mut self) {
+        if let Some((since, told)) = &mut self.ending {
+            let status = self.process.job.exit_request().map_or(1, |request| request.status);
+            if since.elapsed() >= LAUNCHERS + ENDING {
+                exit::end_host(status);
+            }
+            if since.elapsed() >= LAUNCHERS && !std::mem::replace(told, true) {
+                exit::tell_launcher(status, String::new());
+            }
+        }
+        let Some((host, _)) = self.gone.take_if(|(_, since)| since.elapsed() >= THEIRS) else { return };
+        if !self.is_finalized() {
+            let npes = self.process.job.npes();
+            let which = match host.pes {
+                0 | 1 => format!("PE {} of {npes}", host.pe),
+                pes => format!("PEs {} to {} of {npes}", host.pe, host.pe.saturating_add(pes - 1)),
+            };
+            let text = format!("{which} on host {} ended without shmem_finalize: the connection was closed", host.name);
+            self.conclude(host.pe, &text, 1, Duration::ZERO);
+        }
+    }
+
+    /// Ends the job because of this PE, unless somebody does already.
+    fn conclude(&mut self, pe: u32, text: &str, status: i32, wait: Duration) {
+        let request = ExitRequest { pe: pe as i32, status, kind: ExitKind::Failed };
+        if !self.process.job.request_exit(request) {
+            self.ending.get_or_insert((Instant::now(), false));
+            return;
+        }
+        exit::announce(text);
+        exit::before_failure();
+        std::thread::sleep(wait.max(exit::LAST_WORDS));
+        exit::tell_launcher(status, text.to_owned());
+        std::thread::sleep(ENDING);
+        exit::end_host(status)
+    }
+}

@@ -1,0 +1,37 @@
+//! Words for where a PE is, or was when it ended.
+
+use super::current::{CurrentOp, Phase};
+use crate::op::{self, Class};
+
+impl CurrentOp {
+    /// `in shmem_long_put (to PE 3, address 0x7f0012, 8 bytes)`, `after its last routine shmem_quiet`
+    pub fn phrase(&self) -> String {
+        let routine = self.routine;
+        match self.phase {
+            Phase::Inside => format!("in {routine}{}", self.operands()),
+            Phase::Entered => format!("in or after {routine}{}", self.operands()),
+            Phase::Returned => format!("after its last routine {routine}"),
+        }
+    }
+
+    /// ` (to PE 3, address 0x7f0012, 8 bytes)`
+    fn operands(&self) -> String {
+        let direction = match op::get(self.op).map(|row| row.class) {
+            Some(Class::Put | Class::Signal) => "to ",
+            Some(Class::Get) => "from ",
+            Some(Class::Amo | Class::Lock) => "on ",
+            _ => "",
+        };
+        let mut parts = Vec::new();
+        parts.extend(self.peer.map(|peer| format!("{direction}PE {peer}")));
+        parts.extend(self.addr.filter(|addr| *addr != 0).map(|addr| format!("address {addr:#x}")));
+        parts.extend(self.bytes.filter(|bytes| *bytes != 0).map(|bytes| format!("{bytes} bytes")));
+        if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
+    }
+
+    /// `, called from solve+0x1234`: `addr2line -e solve 0x1234` knows the line, as does `oshprof hang`. Empty where it is not known.
+    pub fn called_from(&self) -> String {
+        let Some((path, address)) = &self.site else { return String::new() };
+        format!(", called from {}+{address:#x}", path.rsplit('/').next().unwrap_or(path))
+    }
+}

@@ -1,0 +1,248 @@
+//! How jobs end before their time under other launchers than ours: the library itself notices, says it and ends the job, whatever the
+//! launcher does; and no PE outlives its launcher.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+use harness::compile::Build;
+use harness::launchers::{self, Family, Launcher};
+use harness::run::{Job, Outcome};
+use harness::slurm::Cluster;
+use harness::{system, tree};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+type Verdict = Result<(), String>;
+
+/// How soon a job is over after something went wrong: 2 s, and what a busy machine adds to that.
+const SOON: Duration = Duration::from_secs(10);
+
+fn main() -> ExitCode {
+    let mut arguments = Arguments::from_args();
+    // They wait, most of the time.
+    arguments.test_threads.get_or_insert(3);
+    if arguments.list {
+        return ExitCode::SUCCESS;
+    }
+    let mut trials = Vec::new();
+    let cluster = Cluster::start().unwrap_or_else(|error| {
+        let reason = error.clone();
+        trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
+        Err(reason)
+    });
+    let srun =
+        |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| launchers::srun(cluster, protocol));
+    for (name, launcher) in [
+        ("mpirun", launchers::open_mpi()),
+        ("mpirun 5", launchers::open_mpi_5()),
+        ("mpiexec.hydra", launchers::hydra()),
+        ("mpiexec 5", launchers::mpich_5()),
+        ("srun --mpi=pmi2", srun("PMI-2")),
+        ("srun --mpi=pmix", srun("PMIx")),
+    ] {
+        match launcher {
+            Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
+            Err(reason) => println!("not tested: {name}: {reason}"),
+        }
+    }
+    if let Ok(cluster) = &cluster {
+        add_allocations(&mut trials, cluster);
+    }
+    let code = libtest_mimic::run(&arguments, trials).exit_code();
+    drop(cluster);
+    code
+}
+
+fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
+    for end in ENDS {
+        let launcher = launcher.clone();
+        let title = format!("{name}: one PE ends: {}", end.0);
+        trials.push(Trial::test(title, move || one_pe_ends(&launcher, end).map_err(Failed::from)));
+    }
+    for victim in [Victim::Launcher, Victim::Parent] {
+        let launcher = launcher.clone();
+        let title = format!("{name}: killed: {victim:?}");
+        trials.push(Trial::test(title, move || a_launcher_is_killed(&launcher, victim).map_err(Failed::from)));
+    }
+    // Hydra and mpirun see the end of a host's PEs by themselves.
+    if launcher.family == Family::Slurm {
+        let launcher = launcher.clone();
+        let title = format!("{name}: all PEs of a host are killed");
+        trials.push(Trial::test(title, move || a_host_is_killed(&launcher).map_err(Failed::from)));
+    }
+    if launcher.protocol == "PMI-2" {
+        let launcher = launcher.clone();
+        trials.push(Trial::test("srun without PMI", move || without_pmi(&launcher).map_err(Failed::from)));
+    }
+}
+
+fn ensure(condition: bool, outcome: &Outcome, what: &str) -> Verdict {
+    if condition { Ok(()) } else { Err(format!("{what}\n{}", outcome.describe())) }
+}
+
+fn nobody_is_left(binary: &Path, what: &str) -> Verdict {
+    let left = system::wait_for_no_process(binary, SOON);
+    left.iter().for_each(|pid| _ = system::signal(*pid, libc::SIGKILL));
+    if left.is_empty() { Ok(()) } else { Err(format!("{what}: processes are left: {left:?}")) }
+}
+
+/// How PE 1 ends, the status that says so, what is said, and whether it is said whatever the launcher does at the same time.
+type End = (&'static str, i32, &'static str, bool);
+
+const ENDS: [End; 6] = [
+    ("exit", 6, "exited with status 6 without shmem_finalize", true),
+    ("segv", 139, "was killed by signal 11 (segmentation fault)", true),
+    ("abort", 134, "was killed by signal 6 (abort)", true),
+    ("kill", 137, "PE 1 of 3", false),
+    ("_exit", 8, "PE 1 of 3", false),
+    ("_exit-0", 1, "PE 1 of 3", false),
+];
+
+fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
+    let (how, _, said, always) = end;
+    let name = format!("end{how}-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let ending = Build::program("endings/ending.c").named(&name).options(["-pthread"]).build();
+    // Those that only Slurm's PMI-2 lets live on are named by the library for sure.
+    let always = always || launcher.protocol == "PMI-2";
+    // Hydra takes the status of a PE at the moment at which its connection closes, which is a matter of luck.
+    let few = if how == "_exit-0" && launcher.family == Family::Hydra { 5 } else { 1 };
+    for round in 0..system::repetitions(few, 1000) {
+        let others = ["wait", "compute", "barrier", "sleep"][round % 4];
+        let outcome = launcher.job(3).arg(&ending).args([how, "1", others]).limit(30).run();
+        let what = format!("round {round}, {how}, {others}");
+        ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
+        nobody_is_left(&ending, &what)?;
+        if always {
+            for part in ["pellucid: PE 1 of 3 on host ", said, "shmem_barrier_all"] {
+                let found = outcome.stderr.contains(part) || outcome.stdout.contains(part);
+                ensure(found, &outcome, &format!("{what}: it is not said: {part}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Starts a program that waits for ever at so many PEs; gives its file.
+fn waiting(launcher: &Launcher, name: &str) -> (PathBuf, PathBuf) {
+    let name = format!("{name}-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let binary = Build::program("launchers/waits.c").named(&name).build();
+    (binary, tree::fresh(&name).join("ready"))
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Victim {
+    /// What the user has started.
+    Launcher,
+    /// Its daemon on the host: what has started the PEs.
+    Parent,
+}
+
+fn a_launcher_is_killed(launcher: &Launcher, victim: Victim) -> Verdict {
+    for (round, what) in ["compute", "until"].into_iter().cycle().take(system::repetitions(2, 100)).enumerate() {
+        let (binary, ready) = waiting(launcher, &format!("orphans-{victim:?}"));
+        let running = launcher.job(3).arg(&binary).arg(what).arg(&ready).limit(30).start();
+        if !system::wait_until(Duration::from_secs(20), || ready.exists()) {
+            return Err(format!("3 PEs start\n{}", running.wait().describe()));
+        }
+        let victim = match victim {
+            Victim::Launcher => Some(running.pid()),
+            Victim::Parent => system::processes(&binary).first().and_then(|pid| system::parent(*pid)),
+        };
+        let victim = victim.ok_or("no PE has a parent")?;
+        system::signal(victim, libc::SIGKILL);
+        nobody_is_left(&binary, &format!("round {round}, {what}"))?;
+        system::signal(running.pid(), libc::SIGKILL);
+        running.wait();
+    }
+    Ok(())
+}
+
+/// Nobody on that host is left to say it, and those elsewhere compute.
+fn a_host_is_killed(launcher: &Launcher) -> Verdict {
+    let (binary, ready) = waiting(launcher, "host");
+    let running = launcher.on_two_hosts(2)?.job(4).arg(&binary).arg("compute").arg(&ready).limit(40).start();
+    if !system::wait_until(Duration::from_secs(20), || ready.exists()) {
+        return Err(format!("4 PEs start\n{}", running.wait().describe()));
+    }
+    // The hosts meet by their watch threads, while PEs compute already.
+    std::thread::sleep(Duration::from_millis(500));
+    let rank = |pid: &u32| system::variable(*pid, "SLURM_PROCID").and_then(|rank| rank.parse::<u32>().ok());
+    let there = system::processes(&binary).into_iter().filter(|pid| rank(pid).is_some_and(|rank| rank >= 2));
+    there.for_each(|pid| _ = system::signal(pid, libc::SIGKILL));
+    nobody_is_left(&binary, "the other host")?;
+    let outcome = running.wait();
+    ensure(outcome.code() > 0, &outcome, "a failure is expected")?;
+    let said = "PEs 2 to 3 of 4 on host ";
+    ensure(outcome.stderr.contains(said) || outcome.stdout.contains(said), &outcome, "the host is named")
+}
+
+/// N jobs of one PE would do everything N times, and end well.
+fn without_pmi(launcher: &Launcher) -> Verdict {
+    let hello = Build::source("hello", &tree::workspace().join("examples/hello/hello.c")).build();
+    let launcher = launcher.clone().with(&["--mpi=none"]);
+    let outcome = launcher.job(3).arg(&hello).run();
+    ensure(outcome.code() > 0, &outcome, "a failure is expected")?;
+    for part in ["3 processes", "--mpi=pmi2", "--mpi=pmix", "SHMEM_SINGLETON=1"] {
+        ensure(outcome.stderr.contains(part), &outcome, &format!("it is not said: {part}"))?;
+    }
+    let outcome = launcher.job(3).arg(&hello).env("SHMEM_SINGLETON", "1").run();
+    let alone = outcome.stdout.matches("OK, all 1 PEs").count() == 3;
+    ensure(outcome.code() == 0 && alone, &outcome, "three jobs of one PE are permitted")?;
+    // One task is a job of one PE.
+    let outcome = launcher.job(1).arg(&hello).run();
+    ensure(outcome.code() == 0 && outcome.stdout.contains("OK, all 1 PEs"), &outcome, "one task")
+}
+
+/// `oshrun` inside of an allocation.
+fn add_allocations(trials: &mut Vec<Trial>, cluster: &Cluster) {
+    let found = |name: &str| (cluster.tool(name), cluster.environment());
+    let (salloc, sbatch) = (found("salloc"), found("sbatch"));
+    trials.push(Trial::test("salloc: oshrun takes hosts and counts", move || {
+        in_salloc(&salloc.0, &salloc.1).map_err(Failed::from)
+    }));
+    trials.push(Trial::test("sbatch: oshrun takes hosts and counts", move || {
+        in_sbatch(&sbatch.0, &sbatch.1).map_err(Failed::from)
+    }));
+}
+
+fn hello() -> PathBuf {
+    Build::source("hello", &tree::workspace().join("examples/hello/hello.c")).build()
+}
+
+fn in_salloc(salloc: &Path, (name, value): &(String, String)) -> Verdict {
+    let run = |options: &[&str]| {
+        let job = Job::new(salloc).args(["--quiet", "-N", "2", "-n", "3"]).arg(tree::tool("oshrun"));
+        job.args(options).env(name, value).limit(40).run()
+    };
+    let hello = hello().display().to_string();
+    let outcome = run(&["--info"]);
+    for part in ["Slurm job ", ": node1:", ", node2:", "srun --overlap", "--nodelist=node2"] {
+        ensure(outcome.code() == 0 && outcome.stdout.contains(part), &outcome, &format!("--info lacks {part}"))?;
+    }
+    if system::library("libfabric.so.1").is_some() {
+        for options in [&[hello.as_str()][..], &["-n", "3", &hello]] {
+            let outcome = run(&[&["-x", "SHMEM_INFO=1"], options].concat());
+            let text = "OK, all 3 PEs signed";
+            ensure(outcome.code() == 0 && outcome.stdout.contains(text), &outcome, "a PE a task")?;
+            ensure(outcome.stderr.contains("network between 2 hosts"), &outcome, "on two hosts")?;
+        }
+    }
+    let outcome = run(&["-n", "4", &hello]);
+    ensure(outcome.code() == 2 && outcome.stderr.contains("slots for 3"), &outcome, "no more than was given")?;
+    let outcome = run(&["--hosts", "localhost:4", &hello]);
+    let text = "OK, all 4 PEs signed";
+    ensure(outcome.code() == 0 && outcome.stdout.contains(text), &outcome, "--hosts comes first")
+}
+
+fn in_sbatch(sbatch: &Path, (name, value): &(String, String)) -> Verdict {
+    let folder = tree::fresh("launchers-sbatch");
+    let script = folder.join("job.sh");
+    let text = format!("#!/bin/sh\n{} --label {}\n", tree::tool("oshrun").display(), hello().display());
+    std::fs::write(&script, text).map_err(|error| error.to_string())?;
+    let out = folder.join("out");
+    let job = Job::new(sbatch).args(["--quiet", "--wait", "-N", "1", "-n", "3", "-o"]).arg(&out).arg(&script);
+    let outcome = job.env(name, value).limit(60).run();
+    let said = std::fs::read_to_string(&out).unwrap_or_default();
+    ensure(outcome.code() == 0 && said.contains("OK, all 3 PEs signed"), &outcome, &format!("the script says {said}"))
+}
