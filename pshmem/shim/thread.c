@@ -2,6 +2,7 @@
 struct pellucid_gate_thread {
     const void *site; /* where the call came from that is on its way through the gate */
     int place;        /* whose code the thread is in */
+    int ended;        /* what it has to do with the last finalize */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread

@@ -16,6 +16,7 @@ use pellucid_profile::recorder;
 
 use crate::callbacks::{self, Entered};
 use crate::caller;
+use crate::finale;
 use crate::generated::addresses::{VARIADIC, WAYS};
 
 /// Address of a function.
@@ -87,11 +88,24 @@ pub enum Place {
     Callback = 2,
 }
 
+/// What a thread has to do with the last finalize.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Ended {
+    /// Nothing.
+    Not = 0,
+    /// It has called it.
+    Finalized = 1,
+    /// It has called it, and ends now: its destructors may run, and where it ends the process all exit handlers.
+    Leaving = 2,
+}
+
 /// `struct pellucid_gate_thread` of `shim/thread.c`.
 #[repr(C)]
 struct Thread {
     site: usize,
     place: Place,
+    ended: Ended,
 }
 
 unsafe extern "C" {
@@ -102,6 +116,18 @@ unsafe extern "C" {
 pub fn place() -> Place {
     // SAFETY: the calling thread's own variable, which begins as zero: outside.
     unsafe { (*pellucid_gate_thread_get()).place }
+}
+
+/// What the calling thread has to do with the last finalize.
+pub fn ended() -> Ended {
+    // SAFETY: as in `place`.
+    unsafe { (*pellucid_gate_thread_get()).ended }
+}
+
+/// See [`ended`]. Gives what was the case before.
+pub fn set_ended(ended: Ended) -> Ended {
+    // SAFETY: as in `place`.
+    unsafe { std::mem::replace(&mut (*pellucid_gate_thread_get()).ended, ended) }
 }
 
 /// Runs `f` at a place.
@@ -137,6 +163,9 @@ pub const STRONG: u16 = 0x8000;
 extern "C" fn choose(entry: u16, site: usize, stack: usize, frame: usize) -> *const () {
     let op = entry & !STRONG;
     let ways = &WAYS[usize::from(op)];
+    if entry & STRONG == 0 {
+        finale::check(op);
+    }
     if place() == Place::Tool {
         return ways.imp.0;
     }

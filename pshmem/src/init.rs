@@ -14,6 +14,7 @@ use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
 
+use crate::finale;
 use crate::info::answer;
 use crate::keep;
 use crate::tool;
@@ -49,6 +50,7 @@ pub fn finalize() -> Result<(), Fault> {
     }
     if runtime::finalize()? {
         recorder::mark(Mark::Finalized);
+        finale::begin();
     }
     Ok(())
 }
@@ -80,6 +82,7 @@ fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     begun();
     let start = runtime::init_thread(thread, PROFILES)?;
+    finale::end();
     let counters = counters(&start)?;
     if start.first && profile(&start) {
         recorder::began(stamp);

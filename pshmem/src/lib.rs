@@ -9,6 +9,7 @@
 //! | [`gate`] | the longer way of a call: past stacked tools and callbacks |
 //! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
 //! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
+//! | [`finale`] | refuses calls after the last `shmem_finalize` |
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
 //! | [`seen`] | what the profile is told of teams and contexts |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
@@ -25,6 +26,7 @@ pub mod routine;
 pub mod callbacks;
 mod caller;
 pub mod control;
+pub mod finale;
 pub mod gate;
 pub mod info;
 pub mod init;

@@ -290,6 +290,21 @@ fn another_version_and_strangers_are_turned_away() {
     outcome.expect_text(&["host b (x) has oshrun 0.0.1, and this is oshrun ", "all hosts need the same version"]);
 }
 
+#[test]
+fn a_host_whose_agent_does_not_answer_is_named_soon() {
+    let agent = tree::scratch("hosts").join(format!("mute-{}.sh", std::process::id()));
+    write_script(&agent, "#!/bin/sh\nexec sleep 60\n");
+    let job = Job::new(tree::tool("oshrun")).arg("--launch-agent").arg(&agent).args(["--hosts", "x,y", "true"]);
+    let running = job.limit(40).start();
+    // Nothing of the job's end is meant here: whoever sees the message ends it.
+    std::thread::sleep(Duration::from_secs(7));
+    assert!(system::signal(running.pid(), libc::SIGINT));
+    let outcome = running.wait();
+    let (x, y) = (format!("host x: no answer from `{}", agent.display()), "host y: no answer from `");
+    assert!(outcome.elapsed < SOON && outcome.code() != 0, "{}", outcome.describe());
+    outcome.expect_text(&[&x, y]);
+}
+
 /// No PE waits for answers of those that have ended before it; in a long test, often.
 #[test]
 fn a_job_on_four_hosts_ends_at_once() {

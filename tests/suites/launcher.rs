@@ -214,6 +214,29 @@ fn signals_reach_every_pe() {
     }
 }
 
+/// Python's handler takes a note only, which comes to something when a call returns.
+#[test]
+fn an_interrupt_ends_a_python_program_at_once() {
+    let Some(python) = system::find(&["python3"]) else {
+        println!("not tested: no python3");
+        return;
+    };
+    let script = tree::package().join("programs/launcher/interrupt.py");
+    for what in ["sleeps", "waits"] {
+        let folder = tree::fresh(&format!("interrupt-{what}"));
+        let job = Job::oshrun(3).arg(&python).arg(&script).arg(tree::library("libsma.so")).arg(what).arg(&folder);
+        let running = job.limit(30).start();
+        assert!(system::wait_until(Duration::from_secs(15), || system::entries(&folder).len() == 3), "three PEs start");
+        std::thread::sleep(Duration::from_millis(300));
+        let before = std::time::Instant::now();
+        assert!(system::signal(running.pid(), libc::SIGINT));
+        let outcome = running.wait();
+        assert!(before.elapsed() < Duration::from_secs(4), "{what}: {}", outcome.describe());
+        assert_eq!(outcome.code(), 128 + libc::SIGINT, "{what}: {}", outcome.describe());
+        assert!(!outcome.stderr.contains("pellucid:"), "{what}: {}", outcome.describe());
+    }
+}
+
 #[test]
 fn jobs_run_side_by_side() {
     let jobs: Vec<_> = (0..6).map(|_| Job::oshrun(3).arg(program()).arg("numbers").limit(30).start()).collect();

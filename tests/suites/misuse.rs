@@ -230,6 +230,33 @@ fn mistakes_with_the_heap() {
 }
 
 #[test]
+fn calls_after_the_last_finalize() {
+    let binary = Build::program("misuse/ended.c").build();
+    for (case, routine) in [
+        ("barrier", "shmem_barrier_all"),
+        ("again", "shmem_sync_all"),
+        ("put", "shmem_long_put"),
+        ("g", "shmem_long_g"),
+        ("add", "shmem_long_atomic_add"),
+        ("malloc", "shmem_malloc"),
+        ("free", "shmem_free"),
+        ("quiet", "shmem_quiet"),
+        ("ptr", "shmem_ptr"),
+        ("test", "shmem_long_test"),
+        ("team", "shmem_team_my_pe"),
+        ("lock", "shmem_set_lock"),
+    ] {
+        for level in ["0", "1"] {
+            let outcome = Job::oshrun(2).env("SHMEM_PROFILE", level).arg(&binary).arg(case).limit(15).run();
+            let said = format!("{routine}: called after the last shmem_finalize");
+            let named = outcome.stderr.contains(&said) && !outcome.stdout.contains("went on");
+            assert!(outcome.code() == 1 && named, "{case}: {}", outcome.describe());
+        }
+    }
+    Job::oshrun(2).arg(&binary).arg("nothing").limit(15).run().expect_code(0).expect_text(&["went on"]);
+}
+
+#[test]
 fn a_crash_says_where_it_was() {
     let binary = Build::program("misuse/misuse.c").build();
     let outcome = Job::oshrun(3).arg(&binary).arg("segv").limit(15).run();

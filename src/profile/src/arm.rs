@@ -9,7 +9,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
 
-use crate::op::{COUNT, OPS, Timing};
+use crate::op::{self, COUNT, OPS, Timing};
 
 /// Calls go to the routine.
 pub const OFF: u8 = 0;
@@ -38,6 +38,7 @@ pub enum Guest {
 
 static FOREIGN: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
 static GUESTS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
+static CLOSED: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicI32 = AtomicI32::new(0);
 static BRIEF: AtomicBool = AtomicBool::new(false);
 
@@ -78,6 +79,18 @@ pub fn set_guest(op: u16, guest: Guest, wants: bool) {
     }
 }
 
+/// Sends the program's calls of all operations that need the library through the gate, which may refuse them, or no longer.
+pub fn set_closed(closed: bool) {
+    if CLOSED.swap(closed, SeqCst) != closed {
+        refresh();
+    }
+}
+
+/// See [`set_closed`].
+pub fn is_closed() -> bool {
+    CLOSED.load(Relaxed)
+}
+
 /// The profiling level in force: 0 or less is off.
 pub fn level() -> i32 {
     LEVEL.load(Relaxed)
@@ -102,7 +115,8 @@ fn wanted(op: usize) -> (u8, u8) {
         (0, true) => SITE,
         _ => GATE,
     };
-    (flag, if FOREIGN[op].load(SeqCst) && flag != OFF { GATE } else { OFF })
+    let own = if CLOSED.load(SeqCst) && op::needs_library(op as u16) { GATE } else { flag };
+    (own, if FOREIGN[op].load(SeqCst) && flag != OFF { GATE } else { OFF })
 }
 
 /// Puts what is wanted of an operation into its flags. Threads may do so at once: who stored something else than is wanted
@@ -154,6 +168,19 @@ mod tests {
         }
         set_brief(false);
         set_level(0);
+    }
+
+    #[test]
+    fn a_library_that_is_closed_sends_what_needs_it_through_the_gate() {
+        let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let gated = |name| op::find(name).map(|op| ARM[usize::from(op)].load(Relaxed) == GATE);
+        set_closed(true);
+        assert!(["shmem_long_p", "shmem_barrier_all", "shmem_free"].iter().all(|name| gated(name) == Some(true)));
+        for name in super::op::AT_ANY_TIME.into_iter().chain(["shmem_init", "shmem_finalize", "shmem_pcontrol"]) {
+            assert_eq!(gated(name), Some(false), "{name}");
+        }
+        set_closed(false);
+        assert!(ARM.iter().all(|flag| flag.load(Relaxed) == OFF));
     }
 
     #[test]

@@ -104,6 +104,23 @@ impl Class {
     }
 }
 
+/// Routines that may be called at any time, beside those that begin, end and control.
+pub(crate) const AT_ANY_TIME: [&str; 8] = [
+    "shmem_my_pe",
+    "shmem_n_pes",
+    "_my_pe",
+    "_num_pes",
+    "shmem_query_initialized",
+    "shmem_query_thread",
+    "shmem_info_get_version",
+    "shmem_info_get_name",
+];
+
+/// Whether an operation needs the library to be initialized.
+pub fn needs_library(op: u16) -> bool {
+    get(op).is_some_and(|op| !matches!(op.class, Class::Setup | Class::Control) && !AT_ANY_TIME.contains(&op.name))
+}
+
 /// How calls of an operation are timed. Calls, bytes and errors are always exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timing {

@@ -76,6 +76,8 @@ pub struct Verdict {
     asked: Option<Instant>,
     /// A signal to us asked for the end.
     interrupted: bool,
+    /// Which, and when.
+    interrupt: Option<(i32, Instant)>,
     /// A PE that left: the others are expected to leave too.
     lost: Option<Lost>,
     /// Our standard output was closed by its reader.
@@ -173,9 +175,14 @@ impl Supervisor {
             }
             _ => {}
         }
+        if meaning == Meaning::End {
+            // Before a PE can act on it.
+            self.job.set_interrupted(number);
+        }
         self.pes.signal(number);
         match meaning {
             Meaning::End => {
+                self.verdict.interrupt.get_or_insert((number, Instant::now()));
                 // A second time, whoever asks means it.
                 if std::mem::replace(&mut self.verdict.interrupted, true) {
                     self.end(128 + number);
@@ -234,6 +241,7 @@ impl Supervisor {
         if self.relay.as_ref().is_some_and(Relay::is_resumed) {
             self.watch_input();
         }
+        self.check_deaf(now);
         if self.verdict.prompt.is_some_and(|due| now >= due) {
             self.verdict.prompt = None;
             self.output.prompt();

@@ -11,6 +11,8 @@ use std::fmt;
 pub enum Cause {
     /// A routine that needs the library was called before `shmem_init`.
     NotInitialized,
+    /// A routine that needs the library was called after the last `shmem_finalize`.
+    Finalized,
     /// A PE number outside the team or job.
     BadPe { arg: &'static str, pe: i64, npes: i64 },
     /// An address that lies in no symmetric segment.
@@ -51,6 +53,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotInitialized => f.write_str("called before shmem_init"),
+            Self::Finalized => f.write_str("called after the last shmem_finalize"),
             Self::BadPe { arg, pe, npes } if *npes > 0 => {
                 write!(f, "{arg} = {pe} is not a PE: valid are 0 to {}", npes - 1)
             }

@@ -46,6 +46,8 @@ struct Header {
     /// The start-up barrier: arrivals of this round, and completed rounds.
     arrived: AtomicU32,
     rounds: AtomicU32,
+    /// The signal by which the user asked for the end of the job; 0: none.
+    interrupted: AtomicI32,
 }
 
 #[repr(C)]
@@ -291,6 +293,16 @@ impl Job {
         let kind = if request.kind == ExitKind::GlobalExit { 1 } else { 2 };
         header.exit_kind.store(kind, Ordering::Release);
         true
+    }
+
+    /// The user has asked for the end of the job with a signal.
+    pub fn set_interrupted(&self, signal: i32) {
+        self.header().interrupted.store(signal, Ordering::Relaxed);
+    }
+
+    /// See [`Self::set_interrupted`].
+    pub(crate) fn interrupted(&self) -> Option<i32> {
+        Some(self.header().interrupted.load(Ordering::Relaxed)).filter(|signal| *signal != 0)
     }
 
     /// Waits until every PE of the host has called this as often as the caller.

@@ -164,11 +164,37 @@ pub fn status_at_exit() -> Option<i32> {
 #[inline(never)]
 pub fn fail(routine: &str, fault: Fault) -> ! {
     os::flush_streams();
+    if let Some(signal) = interrupted(&fault) {
+        let status = 128 + signal;
+        end_job(status);
+        if let Some(wireup) = WIREUP.get() {
+            wireup.abort(status, "");
+        }
+        os::exit_now(status);
+    }
     let text = say(routine, &fault);
     if let Some(wireup) = WIREUP.get() {
         wireup.abort(1, &text);
     }
     os::exit_now(1)
+}
+
+/// The signal by which the user has ended the job, where a fault is only what comes of it: some PEs leave, as Python programs do
+/// at Ctrl-C, while others are in the middle of a call.
+fn interrupted(fault: &Fault) -> Option<i32> {
+    let expected = matches!(fault.cause(), Cause::Finalizing { .. } | Cause::Mismatch { .. });
+    process().filter(|_| expected)?.job.interrupted()
+}
+
+/// Has the launcher end the job.
+fn end_job(status: i32) {
+    if let Some(process) = process() {
+        process.job.pe(process.pe).set_state(PeState::Failed);
+        process.job.request_exit(ExitRequest { pe: process.pe as i32, status, kind: ExitKind::Failed });
+    }
+    if let Some(what) = FAILURE.get() {
+        what();
+    }
 }
 
 /// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host any more.
@@ -242,12 +268,6 @@ fn say(routine: &str, fault: &Fault) -> String {
     };
     let text = format!("pellucid: {who}: {routine}: {fault}\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
-    if let Some(process) = process {
-        process.job.pe(process.pe).set_state(PeState::Failed);
-        process.job.request_exit(ExitRequest { pe: process.pe as i32, status: 1, kind: ExitKind::Failed });
-    }
-    if let Some(what) = FAILURE.get() {
-        what();
-    }
+    end_job(1);
     text.trim_end().to_owned()
 }

@@ -78,6 +78,8 @@ struct Host {
     /// How its part is started, for messages.
     command: String,
     phase: Phase,
+    /// That its part takes long has been said.
+    is_slow: bool,
     link: Option<u64>,
     clock: Measurement,
     /// What the clock was found to be off by at the begin.

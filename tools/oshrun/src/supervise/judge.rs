@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
 pub(super) const LOST_AFTER: Duration = Duration::from_secs(5);
+/// How long PEs have for doing something about a signal while they wait inside the library.
+const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
@@ -75,6 +77,25 @@ impl Supervisor {
         let text = text + &self.activities(&waiting) + &self.waits();
         self.output.say(&text);
         self.end(1);
+    }
+
+    /// After a signal that asks for the end: a handler that only takes a note of it, as Python's does, comes to nothing where all PEs
+    /// are inside the library, each waiting for another.
+    pub(super) fn check_deaf(&mut self, now: Instant) {
+        let Some((number, since)) = self.verdict.interrupt else { return };
+        if self.verdict.ending.is_some() || self.remote.is_some() || now < since + DEAF_AFTER {
+            return;
+        }
+        let deaf = |pe: u32| {
+            let pid = self.pes.get(pe).pid;
+            let waits = self.place(pe).threads.first().is_some_and(|op| {
+                op.phase == Phase::Inside && op.elapsed_ns.is_some_and(|ns| u128::from(ns) > since.elapsed().as_nanos())
+            });
+            waits && process::notes(pid, number)
+        };
+        if self.pes.running().all(deaf) {
+            self.end(128 + number);
+        }
     }
 
     /// The PEs that are inside the library and could leave it; `finalizing`: those that are in their last `shmem_finalize`, too.

@@ -165,7 +165,10 @@ impl Supervisor {
             ToPart::Beat {} | ToPart::Welcome { .. } | ToPart::Start { .. } => {}
             ToPart::Pause {} => remote.link.paused = true,
             ToPart::Signal { number } => {
-                self.verdict.interrupted |= signals::meaning(number) == Meaning::End;
+                if signals::meaning(number) == Meaning::End {
+                    self.verdict.interrupted = true;
+                    self.job.set_interrupted(number);
+                }
                 self.pes.signal(number);
             }
             ToPart::Report { id, inside, number } => self.report(id, inside, number),

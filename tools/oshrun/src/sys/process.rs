@@ -135,6 +135,17 @@ pub fn handles(pid: i32, signal: i32) -> bool {
         .any(|mask| mask & (1 << (signal - 1)) != 0)
 }
 
+/// Whether a process has a handler for a signal, which is not running now: while it does, the signal is blocked.
+pub fn notes(pid: i32, signal: i32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let has = |mask: &str| {
+        let mask = status.lines().find_map(|line| line.strip_prefix(mask));
+        mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+            .is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+    };
+    has("SigCgt:") && !has("SigBlk:") && !has("SigPnd:")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

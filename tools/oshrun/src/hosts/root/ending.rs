@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 
 /// How long a part may take to connect after its agent was started.
 const CONNECT: Duration = Duration::from_secs(60);
+/// After this long, a part that has not connected is named.
+const SLOW: Duration = Duration::from_secs(5);
 /// How long the end of an agent is awaited when its part has gone: it may say why.
 const REASON: Duration = Duration::from_millis(300);
 /// How long the part of a lost host has for ending its PEs before its agent is ended.
@@ -152,6 +154,15 @@ impl Root<'_> {
         {
             let why = why.clone();
             return self.lose(number, &why);
+        }
+        if host.phase == Phase::Starting && !self.ending && now >= self.since + SLOW && !host.is_slow {
+            host.is_slow = true;
+            let (name, seconds, most) = (&host.place.host, SLOW.as_secs(), CONNECT.as_secs());
+            let text = format!(
+                "host {name}: no answer from `{}` for {seconds} s; the job begins when it comes, and ends after {most} s",
+                host.command
+            );
+            return self.output.say(&text);
         }
         if host.phase == Phase::Starting && now >= self.since + CONNECT {
             let printed = self.output.take_held(number);

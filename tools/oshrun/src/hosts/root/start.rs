@@ -197,6 +197,7 @@ impl Host {
             place: place.clone(),
             command: agent::command(options, place, oshrun).join(" "),
             phase: Phase::Starting,
+            is_slow: false,
             link: None,
             clock: Measurement::default(),
             offset: None,

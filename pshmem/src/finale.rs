@@ -1,0 +1,60 @@
+//! Calls after the last `shmem_finalize`.
+//!
+//! The program's are refused, as those before `shmem_init` are, until it initializes the library again. Those that belong to the
+//! end of the process or of a thread are not: tools communicate from exit handlers, and destructors of objects give back what
+//! these have. The end of the finalizing thread is what tells: for the main thread it begins before exit handlers do. Whatever
+//! another thread calls may come from its destructors. A tool's calls of `pshmem_X` do not come here.
+#![allow(unsafe_code)]
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+use pellucid_core::base::{Cause, Fault};
+use pellucid_core::runtime;
+use pellucid_profile::arm;
+use pellucid_profile::op::{self, OPS};
+
+use crate::gate::{self, Ended, Place};
+
+unsafe extern "C" {
+    /// Of the C library, for destructors of thread-local objects; the last one registered runs first.
+    fn __cxa_thread_atexit_impl(
+        destructor: unsafe extern "C" fn(*mut c_void),
+        object: *mut c_void,
+        library: *const c_void,
+    ) -> c_int;
+}
+
+/// The last finalize is complete, in this thread.
+pub fn begin() {
+    match gate::set_ended(Ended::Finalized) {
+        Ended::Not => {
+            // SAFETY: the function lives as long as the library, which is named by an address in it.
+            let refused = unsafe { __cxa_thread_atexit_impl(leave, ptr::null_mut(), (&raw const OPS).cast()) };
+            if refused != 0 {
+                gate::set_ended(Ended::Leaving);
+            }
+        }
+        Ended::Finalized => {}
+        Ended::Leaving => _ = gate::set_ended(Ended::Leaving),
+    }
+    arm::set_closed(gate::ended() == Ended::Finalized);
+}
+
+/// The library is initialized again.
+pub fn end() {
+    arm::set_closed(false);
+}
+
+unsafe extern "C" fn leave(_: *mut c_void) {
+    gate::set_ended(Ended::Leaving);
+    arm::set_closed(false);
+}
+
+/// Ends the job where a call is the program's and comes too late.
+pub fn check(op: u16) {
+    if arm::is_closed() && gate::ended() == Ended::Finalized && gate::place() == Place::Outside && op::needs_library(op)
+    {
+        runtime::fail(OPS[usize::from(op)].name, Fault::from(Cause::Finalized));
+    }
+}
