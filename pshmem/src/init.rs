@@ -1,7 +1,7 @@
 //! Start and end of the library, and of its profile.
 
 use std::ffi::c_int;
-use std::os::fd::{BorrowedFd, IntoRawFd, RawFd};
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Instant;
@@ -17,6 +17,7 @@ use pellucid_profile::{op, trace};
 use crate::finale;
 use crate::info::answer;
 use crate::keep;
+use crate::places;
 use crate::tool;
 
 /// 9.1.1: initializes the library, or counts one more user of it.
@@ -84,6 +85,10 @@ fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
     let start = runtime::init_thread(thread, PROFILES)?;
     finale::end();
     let counters = counters(&start)?;
+    if start.first && start.profile_fd.is_none() {
+        places::take_alone();
+    }
+    places::check()?;
     if start.first && profile(&start) {
         recorder::began(stamp);
         if recorder::level() > 0
@@ -108,9 +113,20 @@ fn begun() -> Instant {
 /// A profile segment for the PEs of this host is made by the first of them. A job runs on without, as it does where its begin is
 /// not known on another host.
 const PROFILES: Profiles = Profiles {
-    make: |pes, npes| recorder::shared_segment(pes, npes, keep::is_brief(), begun().elapsed()).ok(),
+    make: |pes, npes| {
+        let is_first = pes.start == 0;
+        let made = recorder::shared_segment(pes, npes, keep::is_brief(), begun().elapsed()).ok()?;
+        if is_first {
+            places::take(made.as_raw_fd());
+        }
+        Some(made)
+    },
     origin: |fd| segment::origin(fd).unwrap_or_default(),
-    follow: |fd, origin| _ = segment::follow(fd, origin),
+    follow: |fd, origin| {
+        if segment::follow(fd, origin).is_ok() {
+            places::follow(fd);
+        }
+    },
     place,
 };
 
@@ -172,12 +188,22 @@ fn prepare(start: &Start, segment: RawFd) {
     heap::watch(recorder::heap_in_use);
     pellucid_core::team::watch_contexts(recorder::context_made);
     let config = match &start.trace {
-        Some(env::Trace { directory, bytes, on, full }) => {
-            trace::Config { directory: directory.clone(), bytes: *bytes, on: *on, full: *full }
+        Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
+        None => return,
+    };
+    let complain = |error: &dyn std::fmt::Display| eprintln!("pellucid: PE {}: no trace: {error}", start.pe);
+    let directory = match places::trace(start, segment) {
+        Some(Ok(directory)) => directory,
+        Some(Err(error)) => return complain(&error),
+        // oshrun was told of no trace; all its PEs would say the same.
+        None if start.profile_level > 0 && start.pe == 0 => {
+            return complain(&"SHMEM_TRACE is for oshrun to see, which makes the directory: oshrun --trace=DIR");
         }
         None => return,
     };
-    if let Err(error) = trace::attach(segment, start.pe as u32, &config, memory) {
-        eprintln!("pellucid: PE {}: no trace: {error}", start.pe);
+    let (bytes, on, full) = config;
+    let config = trace::Config { directory, bytes, on, full };
+    if let Err(error) = trace::attach(segment, start.pe as u32, config, memory) {
+        complain(&error);
     }
 }

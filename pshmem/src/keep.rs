@@ -1,11 +1,10 @@
 //! The profile directory of a job whose launcher is none of ours: `SHMEM_PROFILE_DIR`.
 //!
-//! The first PE of each host writes the files of the host's PEs as it leaves, that of PE 0 the job's as well: one directory, where the
+//! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves, that of PE 0 the job's as well: one directory, where the
 //! hosts share it. A PE that ends the job before its time writes what its host has, since the others will be killed.
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -15,11 +14,12 @@ use pellucid_core::runtime::{self, Start};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::segment::layout::PE_FINALIZED;
 use pellucid_profile::snapshot::{self, Outcome};
-use pellucid_profile::{file, recorder};
+use pellucid_profile::{file, recorder, trace};
+
+use crate::places::{self, What};
 
 /// What is to be written, and by whom.
 struct Keep {
-    directory: PathBuf,
     segment: RawFd,
     is_first: bool,
     /// A forked child has no part in this.
@@ -38,9 +38,9 @@ pub fn begin(start: &Start, segment: RawFd) {
     if start.kept_by_launcher {
         return;
     }
-    if let Some(directory) = env::profile_directory() {
+    if env::profile_directory().is_some() {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
-        let _ = KEEP.set(Keep { directory, segment, is_first, process });
+        let _ = KEEP.set(Keep { segment, is_first, process });
         runtime::at_failure(|| write(true, 1));
     }
 }
@@ -51,6 +51,10 @@ pub fn at_exit() {
         Some(status) => write(true, status),
         None => write(false, 0),
     }
+    trace::close();
+    places::tell(What::Profile, "profile kept, to see it again: oshprof report DIR");
+    places::tell(What::Trace, "trace kept, to convert it: oshprof trace DIR --to perfetto -o DIR.pftrace");
+    places::release();
 }
 
 /// `alone`: this PE ends the job.
@@ -70,13 +74,18 @@ fn write(alone: bool, status: i32) {
     if !alone {
         await_finalized(&segment);
     }
+    let directory = match places::find(What::Profile, keep.segment) {
+        Some(Ok(directory)) => directory,
+        Some(Err(error)) => return complain(&error),
+        None => return complain(&"nobody has made its directory"),
+    };
     let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
-    let mut written = file::write_pes(&profile.pes, &keep.directory);
+    let mut written = file::write_pes(&profile.pes, &directory);
     if alone || segment.pes().start == 0 {
-        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), &keep.directory));
+        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), &directory));
     }
-    if let Err((path, error)) = written {
-        complain(&format_args!("cannot write {}: {error}", path.display()));
+    if let Err(error) = written {
+        complain(&error);
     }
 }
 

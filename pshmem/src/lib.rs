@@ -32,6 +32,7 @@ pub mod info;
 pub mod init;
 mod keep;
 pub mod locking;
+mod places;
 pub mod seen;
 pub mod shim;
 pub mod stack;

@@ -304,15 +304,21 @@ fn a_profile_directory(launcher: &Launcher) -> Verdict {
     let record = Build::program("launchers/record.c").build();
     let directory = folder(launcher, "profile");
     let in_it = |job: Job| job.env("SHMEM_PROFILE_DIR", &directory.display().to_string());
-    ends_with(in_it(launcher.job(3)).arg(&record).run(), 0)?;
+    let outcome = ends_with(in_it(launcher.job(3)).arg(&record).run(), 0)?;
     check_profile(&directory, 3)?;
-    // What a job has done that ends before its time is kept as well.
-    std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
+    says(&outcome, &format!("pellucid: profile kept, to see it again: oshprof report {}\n", directory.display()))?;
+    // What a job has done that ends before its time is kept as well, beside what is there.
     let ending = Build::program("endings/ending.c").build();
     let outcome = in_it(launcher.job(3)).arg(&ending).args(["global-exit", "1", "sleep"]).limit(30).run();
-    let loaded = pellucid_profile::file::read(&directory).map_err(|error| error.to_string())?;
+    check_profile(&directory, 3)?;
+    let second = directory.with_added_extension("2");
+    let loaded = pellucid_profile::file::read(&second).map_err(|error| error.to_string())?;
     let ended = (loaded.profile.job.exit_status, loaded.profile.pes.len(), loaded.problems.len());
-    ensure(ended == (Some(9), 3, 0), &outcome, &format!("the profile of a job that a PE ends: {ended:?}"))
+    ensure(ended == (Some(9), 3, 0), &outcome, &format!("the profile of a job that a PE ends: {ended:?}"))?;
+    // Where it cannot be, the job does not begin.
+    let outcome = launcher.job(2).env("SHMEM_PROFILE_DIR", "/proc/zz").arg(hello()).limit(30).run();
+    ensure(outcome.code() != 0 && !outcome.stdout.contains("OK"), &outcome, "a place that cannot be is refused")?;
+    says(&outcome, "SHMEM_PROFILE_DIR: cannot make /proc/zz")
 }
 
 fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {
@@ -327,7 +333,16 @@ fn profile_and_trace_of_two_hosts(launcher: &Launcher) -> Verdict {
     let outcome = Job::new(tree::tool("oshprof")).arg("trace").arg(&trace).args(["--to", "csv"]).run();
     let outcome = ends_with(outcome, 0)?;
     let puts = outcome.stdout.lines().filter(|line| line.contains("shmem_long_put")).count();
-    ensure(puts == 10 && outcome.stderr.is_empty(), &outcome, "the trace has all puts of all PEs")
+    ensure(puts == 10 && outcome.stderr.is_empty(), &outcome, "the trace has all puts of all PEs")?;
+    // Once more: nothing is written over.
+    let before = std::fs::read_dir(&trace).map_or(0, Iterator::count);
+    let job = launcher.on_two_hosts(2)?.job(4).arg(&record);
+    let job = job.env("SHMEM_PROFILE_DIR", &directory.display().to_string());
+    ends_with(job.env("SHMEM_TRACE", &trace.display().to_string()).run(), 0)?;
+    check_profile(&directory.with_added_extension("2"), 4)?;
+    let counts =
+        [&trace, &trace.with_added_extension("2")].map(|dir| std::fs::read_dir(dir).map_or(0, Iterator::count));
+    ensure(counts == [before; 2], &outcome, &format!("files of two traces: {counts:?}, of the first {before}"))
 }
 
 /// It inherits all variables. Only its own launcher, or none, makes it a job.

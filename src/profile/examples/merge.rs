@@ -14,6 +14,7 @@ use pellucid_profile::file::{self, Directory};
 use pellucid_profile::merge::Merged;
 use pellucid_profile::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, OPS};
+use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, NoSymbols, Options, VIEWS, View};
 
 /// Routines, peers, call sites and meetings of a PE.
@@ -88,12 +89,14 @@ fn generate(directory: &Path, npes: u32) {
     for first in (0..npes).step_by(64) {
         let job = Job { program: "generated".into(), npes, exit_status: Some(0), ..Job::default() };
         let pes = (first..npes.min(first + 64)).map(|number| pe(number, npes)).collect();
-        file::write(&Profile { job, pes }, &part).expect("the directory can be written");
+        let output = OutputDir::take(&part).expect("the directory can be made");
+        file::write(&Profile { job, pes }, &output).expect("the directory can be written");
+        drop(output);
         for entry in fs::read_dir(&part).expect("the part").flatten() {
             fs::rename(entry.path(), directory.join(entry.file_name())).expect("a file moves up");
         }
+        fs::remove_dir(&part).expect("the part is empty");
     }
-    fs::remove_dir(&part).expect("the part is empty");
     list(directory, &all);
 }
 

@@ -9,6 +9,7 @@ use std::hint::black_box;
 use std::os::fd::AsRawFd;
 use std::time::Instant;
 
+use pellucid_profile::output::OutputDir;
 use pellucid_profile::recorder::{self, sampled, timed};
 use pellucid_profile::trace::{self, Config, Memory};
 
@@ -82,8 +83,9 @@ fn main() {
         std::path::PathBuf::from,
     );
     let segment = recorder::attach_private(0, 16, true).expect("a private segment needs memfd_create");
-    let config = Config { directory: directory.clone(), bytes: 1 << 30, on: false, full: true };
-    trace::attach(segment.as_raw_fd(), 0, &config, Memory::default()).expect("a trace");
+    let output = OutputDir::take(&directory).expect("a directory for the trace");
+    let config = Config { directory: output, bytes: 1 << 30, on: false, full: true };
+    trace::attach(segment.as_raw_fd(), 0, config, Memory::default()).expect("a trace");
     recorder::set_level(1);
     println!("{:<28} {:>8} {:>8} {:>12} {:>14}", "", "off, ns", "on, ns", "an event, ns", "bytes on disk");
     let calls: [(&str, Call); 3] = [

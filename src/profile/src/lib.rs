@@ -14,14 +14,15 @@
 //! | [`recorder`] | the writing side, inlined into the entry points |
 //! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
+//! | [`output`], [`text`] | directories and files that nobody else leads elsewhere; names that a terminal takes for text |
 //! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `write`, to read it: `report`) |
 //! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
-//! This crate knows nothing of the runtime. Without features it depends on libc only; the features that the library has add
-//! system calls (`counters`) and checksums (`write`).
+//! This crate knows nothing of the runtime. Without features it depends on libc and on checksums (of traces) only; the
+//! features that the library has add system calls (`counters`) and the profile's files (`write`).
 #![deny(unsafe_code)]
 
 pub mod arm;
@@ -37,6 +38,7 @@ pub mod live;
 pub mod merge;
 pub mod model;
 pub mod op;
+pub mod output;
 pub mod recorder;
 #[cfg(feature = "report")]
 pub mod report;
@@ -45,4 +47,5 @@ pub mod size;
 pub mod snapshot;
 mod snapshot_counters;
 mod snapshot_detail;
+pub mod text;
 pub mod trace;

@@ -3,10 +3,13 @@
 
 use std::io::{BufRead, BufReader};
 use std::os::fd::AsRawFd;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use pellucid_profile::file::ReadError;
 use pellucid_profile::op;
+use pellucid_profile::output::{Claim, OutputDir};
 use pellucid_profile::recorder::{self, sampled, sized, timed};
 use pellucid_profile::trace::read::{Event, Trace, What};
 use pellucid_profile::trace::{self, Config, Memory, keep};
@@ -43,6 +46,13 @@ fn play(scene: &str, directory: &Path) -> Child {
         .expect("this program starts")
 }
 
+/// The directory that a scene has taken and left as a killed PE does.
+fn taken(directory: &Path) -> OutputDir {
+    let claim = std::fs::read_to_string(directory.join(".pellucid-job")).expect("a claim");
+    let token = u64::from_str_radix(claim.trim(), 16).expect("a number");
+    OutputDir::join(directory, Claim { number: 1, token }).expect("the directory of the scene")
+}
+
 fn finish(child: Child) -> String {
     let output = child.wait_with_output().expect("the child ends");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
@@ -63,8 +73,9 @@ fn start(bytes: u64) {
 fn start_with(bytes: u64, full: bool) {
     let segment = recorder::attach_private(3, 8, true).expect("a segment");
     let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("a directory"));
+    let directory = OutputDir::take(&directory).expect("a directory that is ours");
     let memory = Memory { heap: (0x1000, 0x1000), data: (0, 0) };
-    trace::attach(segment.as_raw_fd(), 3, &Config { directory, bytes, on: true, full }, memory).expect("a trace");
+    trace::attach(segment.as_raw_fd(), 3, Config { directory, bytes, on: true, full }, memory).expect("a trace");
     recorder::set_level(1);
 }
 
@@ -106,6 +117,46 @@ fn a_process_of_its_own() {
             std::thread::spawn(|| folded_scene(1)).join().expect("a thread");
             timed(barrier, -1, 0, 0, || ());
         }
+        Ok("closed") => {
+            start(8 << 20);
+            (0..30_000).for_each(|i| sampled(amo, 1, i, 8, || ()));
+            std::thread::spawn(move || sampled(amo, 5, 64, 8, || ())).join().expect("a thread");
+            let (to_end, end) = std::sync::mpsc::channel::<()>();
+            let (to_begin, begun) = std::sync::mpsc::channel::<()>();
+            let running = std::thread::spawn(move || {
+                sampled(amo, 6, 64, 8, || ());
+                to_begin.send(()).and_then(|()| end.recv().map_err(|_| std::sync::mpsc::SendError(()))).is_ok()
+            });
+            begun.recv().expect("the thread runs");
+            trace::close();
+            sampled(amo, 7, 64, 8, || ());
+            to_end.send(()).expect("the thread still runs");
+            assert!(running.join().expect("a thread"));
+        }
+        Ok("cut") => {
+            start(8 << 20);
+            (0..30_000).for_each(|i| sampled(amo, 1, i, 8, || ()));
+            let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("a directory"));
+            let file = std::fs::OpenOptions::new().write(true).open(directory.join("pe-00003-000.trace"));
+            file.and_then(|file| file.set_len(4096 + 64 * 1024 + 1000)).expect("the file can be cut");
+            (0..30_000).for_each(|i| sampled(amo, 2, i, 8, || ()));
+            trace::close();
+        }
+        Ok("bus error elsewhere") => {
+            start(8 << 20);
+            sampled(amo, 1, 0, 8, || ());
+            let directory = PathBuf::from(std::env::var_os(DIRECTORY).expect("a directory"));
+            let file = std::fs::File::options().read(true).write(true).create_new(true).open(directory.join("own"));
+            let file = file.expect("a file");
+            file.set_len(4096).expect("a page");
+            let (null, both) = (std::ptr::null_mut(), libc::PROT_READ | libc::PROT_WRITE);
+            // SAFETY: a mapping of its own, which loses its ground on purpose: the store ends the process.
+            unsafe {
+                let page = libc::mmap(null, 4096, both, libc::MAP_SHARED, file.as_raw_fd(), 0).cast::<u8>();
+                file.set_len(0).expect("no page");
+                page.write_volatile(1);
+            }
+        }
         Ok("folded many") => {
             start_with(1 << 20, false);
             (0..400).for_each(|_| folded_scene(1));
@@ -128,13 +179,6 @@ fn a_process_of_its_own() {
             for i in 0..100_000_usize {
                 sampled(amo, 1, i, 8, || ());
             }
-        }
-        Ok("nowhere") => {
-            start(64 << 20);
-            for i in 0..1000_usize {
-                sampled(amo, 1, i, 8, || ());
-            }
-            std::thread::spawn(move || timed(barrier, -1, 0, 0, || ())).join().expect("a thread");
         }
         Ok(other) => panic!("no scene {other}"),
     }
@@ -204,7 +248,7 @@ fn folded_calls_are_all_there() {
             *last = event.end_ns;
         }
     }
-    let summary = keep::finish(&scratch.0).0;
+    let summary = keep::finish(&taken(&scratch.0), None).0;
     assert_eq!(summary.events, events.iter().map(|event| event.what.calls()).sum::<u64>());
 }
 
@@ -263,9 +307,9 @@ fn what_was_called_is_read_back() {
     assert_eq!(threads.len(), 3, "two threads after another in one slot are told apart");
     // 16 bytes an event at most; this pattern has long addresses.
     let bytes: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
-    let (summary, problems) = keep::finish(&scratch.0);
-    assert!(problems.is_empty());
-    assert_eq!(summary, keep::Summary { events: 3005, dropped: 0 }, "without the note of a thread");
+    let (summary, problems) = keep::finish(&taken(&scratch.0), None);
+    assert!(problems.is_empty() && summary.error.is_none());
+    assert_eq!((summary.events, summary.dropped), (3005, 0), "without the note of a thread");
     let after: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
     assert!(after < bytes, "room that was not used is given back: {after} of {bytes}");
 }
@@ -317,8 +361,11 @@ fn another_job_with_the_same_directory_disturbs_nobody() {
     assert!((0..3).all(|_| recorded()), "it still runs");
     child.kill().expect("it can be killed");
     child.wait().expect("it ends");
-    let What::Call(last) = events(&scratch.0).0.pop().expect("events").what else { panic!() };
+    let other = Scratch(scratch.0.with_added_extension("2"));
+    let What::Call(last) = events(&other.0).0.pop().expect("events").what else { panic!() };
     assert_eq!(last.addr, 199_999, "the newer job's");
+    let What::Call(first) = events(&scratch.0).0.swap_remove(0).what else { panic!() };
+    assert_eq!((first.addr, first.bytes), (0, 8), "the older job's");
 }
 
 #[test]
@@ -326,16 +373,10 @@ fn without_room_the_program_runs_on_and_the_loss_is_told_once() {
     let scratch = Scratch::new("limit");
     let said = finish(play("limit", &scratch.0));
     assert_eq!(said.matches("pellucid: PE 3: trace: ").count(), 1, "{said}");
-    assert!(said.contains("cannot grow: File too large"), "{said}");
+    assert!(said.contains("cannot grow: the limit on file size is reached (ulimit -f)"), "{said}");
     let (events, trace) = events(&scratch.0);
     assert!(!events.is_empty() && trace.files[0].facts.error != 0);
     assert_eq!(events.len() as u64 + trace.dropped(), 100_000);
-
-    let scratch = Scratch::new("nowhere");
-    std::fs::write(&scratch.0, "a file where the directory should be").unwrap();
-    let said = finish(play("nowhere", &scratch.0));
-    assert_eq!(said.matches("pellucid: PE 3: trace: ").count(), 1, "{said}");
-    std::fs::remove_file(&scratch.0).unwrap();
 }
 
 /// A full disk, where this process may have one.
@@ -358,7 +399,139 @@ fn a_full_disk_is_no_bus_error() {
         return eprintln!("no mount in a namespace here: not tested: {said}");
     }
     assert!(output.status.success(), "{said}");
-    assert_eq!(said.matches("No space left on device").count(), 1, "{said}");
+    assert_eq!(said.matches("the disk is full: No space left on device").count(), 1, "{said}");
+}
+
+/// What was in it when it was cut is lost, and counted.
+#[test]
+fn a_file_that_is_cut_is_no_bus_error() {
+    let scratch = Scratch::new("cut");
+    let said = finish(play("cut", &scratch.0));
+    assert!(said.contains("pe-00003-000.trace was cut by somebody while it was written to"), "{said}");
+    let trace = Trace::open(&scratch.0).unwrap();
+    assert!(trace.dropped() > 0, "the loss is counted");
+    let (mut problems, mut count) = (Vec::new(), 0);
+    trace.for_each(&mut problems, |_, _| count += 1);
+    assert!(count > 1000 && problems.len() == 1, "{count} {problems:?}");
+    assert!(problems[0].to_string().contains("truncated at offset"), "{}", problems[0]);
+
+    let scratch = Scratch::new("bus");
+    let output = play("bus error elsewhere", &scratch.0).wait_with_output().unwrap();
+    assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
+}
+
+/// By the PE itself, as far as it may, and by the launcher after it.
+#[test]
+fn every_damaged_byte_of_a_closed_file_is_told() {
+    let scratch = Scratch::new("closed");
+    finish(play("closed", &scratch.0));
+    let states = |directory: &Path| {
+        let trace = Trace::open(directory).unwrap();
+        trace.files.iter().map(|file| u32_at(&std::fs::read(&file.path).unwrap(), STATE)).collect::<Vec<_>>()
+    };
+    let found = states(&scratch.0);
+    let closed = found.iter().filter(|state| **state != 0).count();
+    assert_eq!((found.len(), closed), (2, 1), "that of the thread that runs is left open");
+    let (before, _) = events(&scratch.0);
+    assert_eq!(before.len(), 30_002, "nothing after the end");
+    keep::finish(&taken(&scratch.0), None);
+    assert!(states(&scratch.0).iter().all(|state| *state != 0), "what the launcher closes");
+    assert_eq!(events(&scratch.0).0, before);
+
+    let path = Trace::open(&scratch.0).unwrap().files[0].path.clone();
+    let whole = std::fs::read(&path).unwrap();
+    assert!(whole.len() > 3 * (64 << 10));
+    let step = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 7 } else { 997 };
+    let heads = (0..4096).step_by(61).chain(4096..4096 + 64).chain(4096 + (64 << 10)..4096 + (64 << 10) + 64);
+    for at in heads.chain((4096..whole.len()).step_by(step)) {
+        let mut bytes = whole.clone();
+        bytes[at] ^= 1 << (at % 8);
+        assert!(tells_damage(&path, &bytes, at), "a bit of byte {at}");
+    }
+    let chunk = |number: usize| 4096 + number * (64 << 10);
+    for (begin, end) in [(chunk(0), chunk(0) + 512), (chunk(1), chunk(2)), (0, 512), (chunk(2) + 48, chunk(2) + 56)] {
+        let mut bytes = whole.clone();
+        bytes[begin..end].fill(0);
+        assert!(tells_damage(&path, &bytes, begin), "zeros from {begin} to {end}");
+    }
+    for length in [chunk(2), chunk(1) + 99] {
+        assert!(tells_damage(&path, &whole[..length], length), "cut at {length}");
+    }
+    let longer = [&whole[..], &whole[chunk(0)..chunk(1)]].concat();
+    assert!(tells_damage(&path, &longer, whole.len()), "a chunk more");
+}
+
+/// [`trace::format::Head::state`]
+const STATE: usize = std::mem::offset_of!(trace::format::Head, state);
+
+fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]))
+}
+
+/// Whether reading a file with these contents names a place near `at`.
+fn tells_damage(path: &Path, bytes: &[u8], at: usize) -> bool {
+    std::fs::write(path, bytes).unwrap();
+    let mut problems = match Trace::open(path.parent().unwrap()) {
+        Ok(mut trace) => {
+            let mut problems = std::mem::take(&mut trace.problems);
+            trace.for_each(&mut problems, |_, _| {});
+            problems
+        }
+        Err(problem) => vec![problem],
+    };
+    problems.retain(|problem| problem.to_string().contains(&*path.to_string_lossy()));
+    problems.iter().any(|problem| match problem {
+        ReadError::Damaged { range, .. } => range.contains(&(at as u64)),
+        ReadError::Truncated { offset, .. } => *offset == at as u64,
+        // Of the first bytes of a head, that which makes the file unreadable is named itself.
+        ReadError::Corrupt { .. } | ReadError::Version { .. } => at < 4096,
+        _ => false,
+    })
+}
+
+/// Version 2 had no checksums.
+#[test]
+fn an_old_trace_is_read() {
+    let scratch = Scratch::new("old");
+    finish(play("calls", &scratch.0));
+    let (now, trace) = events(&scratch.0);
+    for file in &trace.files {
+        let mut bytes = std::fs::read(&file.path).unwrap();
+        bytes[8] = 2;
+        bytes[std::mem::offset_of!(trace::format::Head, check)..4096].fill(0);
+        for chunk in bytes[4096..].chunks_mut(64 << 10) {
+            chunk[48..64].fill(0);
+        }
+        std::fs::write(&file.path, bytes).unwrap();
+    }
+    assert_eq!(events(&scratch.0).0, now);
+    let (summary, problems) = keep::finish(&taken(&scratch.0), None);
+    assert!(problems.is_empty() && summary.events == 3005);
+    assert_eq!(events(&scratch.0).0, now);
+}
+
+/// A chunk in use has no checksum when its PE is killed; that is no damage. Any other without one is.
+#[test]
+fn what_was_never_closed_is_no_damage() {
+    let scratch = Scratch::new("open");
+    finish(play("many", &scratch.0));
+    let (before, _) = events(&scratch.0);
+    let path = Trace::open(&scratch.0).unwrap().files[0].path.clone();
+    let mut bytes = std::fs::read(&path).unwrap();
+    assert_eq!(u32_at(&bytes, STATE), 0);
+    let sequence = |bytes: &[u8], chunk: usize| u32_at(bytes, 4096 + chunk * (64 << 10) + 8);
+    let chunks = (bytes.len() - 4096) >> 16;
+    let newest = (0..chunks).max_by_key(|&chunk| sequence(&bytes, chunk)).unwrap();
+    let other = (newest + 1) % chunks;
+    let closed = 4096 + other * (64 << 10) + std::mem::offset_of!(trace::format::ChunkHead, closed);
+    bytes[closed..closed + 8].fill(0);
+    assert!(tells_damage(&path, &bytes, closed), "a chunk that lost its checksum");
+    // Killed while the oldest chunk was written anew.
+    bytes[4096 + other * (64 << 10) + 8..][..8].fill(0);
+    std::fs::write(&path, &bytes).unwrap();
+    assert!(events(&scratch.0).0.len() < before.len());
+    keep::finish(&taken(&scratch.0), None);
+    assert!(events(&scratch.0).0.len() < before.len(), "it stays readable, and has checksums all over");
 }
 
 #[test]
@@ -371,7 +544,8 @@ fn damaged_files_are_read_as_far_as_they_go() {
 fn damaged(scene: &str) {
     let scratch = Scratch::new(&format!("damaged-{scene}"));
     finish(play(scene, &scratch.0));
-    keep::finish(&scratch.0);
+    let output = taken(&scratch.0);
+    keep::finish(&output, None);
     let trace = Trace::open(&scratch.0).unwrap();
     let path = trace.files[0].path.clone();
     let whole = std::fs::read(&path).unwrap();
@@ -403,7 +577,7 @@ fn damaged(scene: &str) {
         trace.files[0].decode(&bytes, &mut problems, |event| count += u64::from(event.start_ns <= event.end_ns));
         for problem in problems {
             let text = problem.to_string();
-            assert!(text.contains(".trace: ") && text.contains(" at offset "), "{text}");
+            assert!(text.contains(".trace: ") && text.contains(" offset "), "{text}");
         }
         if round % 20 == 0 {
             std::fs::write(&path, &bytes).unwrap();
@@ -411,7 +585,7 @@ fn damaged(scene: &str) {
                 Ok(trace) => trace.for_each(&mut Vec::new(), |_, _| {}),
                 Err(error) => assert!(error.to_string().contains("trace"), "{error}"),
             }
-            keep::finish(&scratch.0);
+            keep::finish(&output, None);
         }
     }
     // A file that ends in the middle of a chunk.
@@ -451,8 +625,9 @@ fn other_versions_and_other_jobs_are_named() {
     older[64..72].copy_from_slice(&1_u64.to_le_bytes());
     std::fs::write(scratch.0.join("pe-00007-000.trace"), older).unwrap();
     let trace = Trace::open(&scratch.0).unwrap();
-    assert_eq!((trace.files.len(), trace.problems.len()), (2, 1));
-    assert!(trace.problems[0].to_string().contains("another job"), "{}", trace.problems[0]);
+    assert_eq!((trace.files.len(), trace.problems.len()), (2, 2));
+    assert!(trace.problems[0].to_string().contains("the checksum of the head differs"), "{}", trace.problems[0]);
+    assert!(trace.problems[1].to_string().contains("another job"), "{}", trace.problems[1]);
     let empty = Scratch::new("empty");
     assert!(Trace::open(&empty.0).unwrap_err().to_string().contains("no such directory"));
     std::fs::create_dir_all(&empty.0).unwrap();

@@ -16,7 +16,8 @@ use std::process::ExitCode;
 use pellucid_profile::merge::{Merged, PeRow};
 use pellucid_profile::model::Routine;
 use pellucid_profile::op::Class;
-use pellucid_profile::report::{Symbols, grids, shown_text};
+use pellucid_profile::report::{Symbols, grids};
+use pellucid_profile::text::visible;
 use serde_json::json;
 
 use crate::report::{complain, load};
@@ -85,7 +86,7 @@ fn text(found: &[(&'static str, Finding)]) -> String {
         out.push_str(&format!(
             "{}. {} [{name}, up to {share:.0} % of the run]\n   seen: {}\n   try:  {}\n",
             at + 1,
-            shown_text(&f.what),
+            visible(&f.what),
             f.evidence,
             f.try_this
         ));

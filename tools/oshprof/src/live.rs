@@ -1,13 +1,14 @@
 //! Jobs of this host that run: found by the profile segments that their launchers hold.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use pellucid_profile::live::PeNow;
-use pellucid_profile::report::shown_text;
 use pellucid_profile::segment::Segment;
+use pellucid_profile::text::visible;
 
 /// A job that runs.
 pub struct Job {
@@ -26,8 +27,8 @@ impl Job {
         if !arguments.is_empty() {
             command = format!("{command} {arguments}");
         }
-        let command = shown_text(&command);
-        format!("job {}: {command}, {} PEs on {}", self.pid, self.segment.npes(), header.host.get())
+        let command = visible(&command);
+        format!("job {}: {command}, {} PEs on {}", self.pid, self.segment.npes(), visible(&header.host.get()))
     }
 
     /// Its PEs now.
@@ -35,8 +36,16 @@ impl Job {
         self.segment
             .pes()
             .map(|number| {
-                let pe = PeNow::look(&self.segment, number, true);
-                if pe.pid == 0 || runs(pe.pid) { pe } else { PeNow::look(&self.segment, number, false) }
+                let mut pe = PeNow::look(&self.segment, number, true);
+                match state(pe.pid) {
+                    _ if pe.pid == 0 => pe,
+                    None | Some('Z' | 'X') => PeNow::look(&self.segment, number, false),
+                    Some('T' | 't') => {
+                        pe.stop();
+                        pe
+                    }
+                    Some(_) => pe,
+                }
             })
             .collect()
     }
@@ -47,10 +56,15 @@ impl Job {
     }
 }
 
+/// The kernel's letter for the state of a process; `None`: there is none.
+fn state(pid: u32) -> Option<char> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
+}
+
 /// Whether a process runs: one that only waits to be collected does not.
 fn runs(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+    state(pid).is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
 
 /// The job that the user names by its launcher's process id, or the only one that runs.
@@ -78,9 +92,13 @@ pub fn find(wanted: Option<u32>) -> Result<Job, String> {
     }
 }
 
+/// The launchers of this user. What processes of others offer is not even opened, unless the user names one.
 fn processes() -> impl Iterator<Item = u32> {
+    let own = fs::metadata("/proc/self").map(|facts| facts.uid()).ok();
+    let is_own =
+        move |pid: &u32| own.is_some() && fs::metadata(format!("/proc/{pid}")).map(|facts| facts.uid()).ok() == own;
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(|pid: &u32| {
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(is_own).filter(|pid: &u32| {
         fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name.trim_end() == "oshrun")
     })
 }
@@ -95,7 +113,9 @@ fn open(pid: u32) -> std::io::Result<Option<Job>> {
     for entry in fs::read_dir(Path::new("/proc").join(pid.to_string()).join("fd"))?.flatten() {
         let target = fs::read_link(entry.path()).unwrap_or_default();
         if target.to_string_lossy().starts_with("/memfd:pellucid-profile") {
-            let segment = Segment::map(File::open(entry.path())?.as_fd())?;
+            // Whatever it is, opening it does not wait; what is no sealed segment is refused.
+            let file = OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(entry.path())?;
+            let segment = Segment::map(file.as_fd())?;
             // PEs have the descriptor too: the launcher is who made it. On another host than the job's, that is its deputy.
             let launcher = segment.header().launcher_pid.load(std::sync::atomic::Ordering::Relaxed);
             return Ok((launcher == pid || is_deputy(pid)).then_some(Job { pid, segment }));

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
+use pellucid_profile::output::{Error, OutputFile};
 use pellucid_profile::report;
 
 use crate::args::{Form, Report};
@@ -33,16 +34,23 @@ pub fn run(request: &Report) -> ExitCode {
             printed(written.and_then(|()| out.flush()))
         }
         Form::Csv => print(&report::csv(&profile, options, &symbols)),
-        Form::Html(file) => match std::fs::write(file, html::page(&profile, options, &problems, &symbols)) {
+        Form::Html(file) => match write(file, &html::page(&profile, options, &problems, &symbols)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("oshprof: {}: {error}", file.display());
+                eprintln!("oshprof: {error}");
                 ExitCode::from(FAILED)
             }
         },
     };
     complain(&problems);
     if problems.is_empty() { result } else { ExitCode::from(FAILED) }
+}
+
+/// Writes a file as a whole, or none.
+pub fn write(path: &Path, text: &str) -> Result<(), Error> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(text.as_bytes()).map_err(|error| OutputFile::failed(path, error))?;
+    file.finish()
 }
 
 /// Reads a profile; `None` where there is nothing to report, which is said.

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use pellucid_profile::file;
+use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 fn oshprof(args: &[&str], dir: Option<&Path>) -> Output {
@@ -20,7 +21,7 @@ fn stderr(output: &Output) -> String {
 
 fn profile(name: &str) -> Scratch {
     let dir = Scratch::new(name);
-    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
     dir
 }
 

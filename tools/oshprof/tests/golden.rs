@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pellucid_profile::file;
+use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// Reports: file name and options.
@@ -56,7 +57,7 @@ fn reports_match_their_golden_texts() {
     let mut different = Vec::new();
     for (case, profile) in cases::all() {
         let dir = Scratch::new(case);
-        file::write(&profile, dir.path()).unwrap();
+        file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
         for (name, options) in REPORTS {
             if !name.ends_with(".txt") && !WITH_JSON.contains(&case) {
                 continue;
@@ -98,7 +99,7 @@ fn check_width(case: &str, name: &str, text: &str) {
 fn json_keeps_its_contract() {
     let (case, profile) = cases::all().remove(0);
     let dir = Scratch::new(&format!("contract-{case}"));
-    file::write(&profile, dir.path()).unwrap();
+    file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_oshprof"))
         .args(["report", "--by", "pe", "--json"])
         .arg(dir.path())

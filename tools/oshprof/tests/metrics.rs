@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use pellucid_profile::file;
+use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 use serde_json::Value;
 
@@ -28,7 +29,7 @@ fn sum(text: &str, name: &str) -> f64 {
 fn counters_are_those_of_the_report() {
     for (case, profile) in cases::all() {
         let dir = Scratch::new(&format!("metrics-{case}"));
-        file::write(&profile, dir.path()).unwrap();
+        file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
         let report: Value = serde_json::from_str(&oshprof(&["report", "--json"], dir.path())).unwrap();
         let routines = report["routines"].as_array().unwrap();
         let total = |of: &dyn Fn(&Value) -> u64| routines.iter().map(of).sum::<u64>() as f64;
@@ -50,7 +51,7 @@ fn counters_are_those_of_the_report() {
 fn no_series_is_there_twice() {
     for (case, profile) in cases::all() {
         let dir = Scratch::new(&format!("metrics-once-{case}"));
-        file::write(&profile, dir.path()).unwrap();
+        file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
         let text = oshprof(&["metrics"], dir.path());
         let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -65,7 +66,7 @@ fn no_series_is_there_twice() {
 fn otlp_json_is_an_export_request() {
     let (case, profile) = cases::all().swap_remove(0);
     let dir = Scratch::new(&format!("metrics-otlp-{case}"));
-    file::write(&profile, dir.path()).unwrap();
+    file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let text = oshprof(&["metrics", "--job-id", "71.0", "--format", "otlp-json"], dir.path());
     let request: Value = serde_json::from_str(&text).unwrap();
     let metrics = request["resourceMetrics"][0]["scopeMetrics"][0]["metrics"].as_array().unwrap();
@@ -88,7 +89,7 @@ fn promtool_has_nothing_to_say() {
     }
     let (case, profile) = cases::all().swap_remove(0);
     let dir = Scratch::new(&format!("metrics-lint-{case}"));
-    file::write(&profile, dir.path()).unwrap();
+    file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let text = oshprof(&["metrics"], dir.path());
     let file = dir.path().join("page.prom");
     std::fs::write(&file, text).unwrap();

@@ -9,6 +9,7 @@ use std::process::Command;
 use pellucid_profile::detail::{Detail, Peer, Sync, Team, Traffic};
 use pellucid_profile::file;
 use pellucid_profile::model::{Pe, Profile};
+use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 const PES: u32 = 512;
@@ -51,7 +52,7 @@ fn oshprof(args: &[&str], dir: &Scratch) -> Vec<u8> {
 #[test]
 fn many_pes_in_any_order() {
     let dir = Scratch::new("scale");
-    file::write(&crowd(), dir.path()).unwrap();
+    file::write(&crowd(), &OutputDir::take(dir.path()).unwrap()).unwrap();
     let views = ["routines", "matrix", "imbalance"];
     let first = views.map(|view| oshprof(&["report", "--json", "--view", view], &dir));
     let value: serde_json::Value = serde_json::from_slice(&first[1]).unwrap();

@@ -9,6 +9,7 @@ use std::os::fd::{FromRawFd, OwnedFd};
 use std::process::Command;
 
 use pellucid_profile::file;
+use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// What a command prints on a terminal of so many columns.
@@ -34,7 +35,7 @@ fn on_terminal(command: &mut Command, columns: u16) -> String {
 #[test]
 fn text_is_as_wide_as_the_terminal() {
     let dir = Scratch::new("width");
-    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
     for view in
         ["routines", "sizes", "peer", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "network"]
     {

@@ -119,9 +119,10 @@ fn here(options: &Options) -> Result<i32, Failure> {
             profile.map_err(|error| results::no_profile(&error, &mut plan)).ok()
         }
     };
-    let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted));
-    if let Some((absolute, _)) = &trace {
-        plan.environment.push(("SHMEM_TRACE".into(), absolute.into()));
+    let trace = results::take_trace(options)?;
+    let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
+    if let Some(trace) = &trace {
+        plan.environment.extend(results::trace_variables(trace)?);
     }
     plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
 
@@ -146,7 +147,6 @@ fn here(options: &Options) -> Result<i32, Failure> {
         verdict: Verdict::default(),
         remote: None,
     };
-    let kept = matches!(options.profile, Choice::Level(_)).then(|| Arc::new(Kept::new(options)));
     // Without the thread, a PE that asks for a snapshot goes on without.
     let snapshots = kept.as_ref().and_then(|kept| supervisor.profile.as_ref()?.serve(kept).ok());
     let launch = Launch { plan: &plan, watchdog: watchdog.fd(), limit, mask };
@@ -157,7 +157,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
     drop(snapshots);
     handover::end(handover, status);
-    if let Some((_, directory)) = trace {
+    if let Some(directory) = trace {
         results::show_trace(&directory);
     }
     if let (Some(kept), Some(profile)) = (kept, &supervisor.profile) {

@@ -55,7 +55,7 @@ fn main() {
         Ok(Request::Help) => print(&help::text()),
         Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
         Ok(Request::Run(mut options)) => {
-            options.take_over(std::env::var_os("SHMEM_PROFILE_DIR"));
+            options.take_over(std::env::var_os("SHMEM_PROFILE_DIR"), std::env::var_os("SHMEM_TRACE"));
             job::run(&options).unwrap_or_else(say)
         }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),

@@ -127,8 +127,12 @@ impl fmt::Display for UsageError {
 }
 
 impl Options {
-    /// Takes over the directory for the profile that the environment names, as under other launchers; options come first.
-    pub fn take_over(&mut self, profile_dir: Option<OsString>) {
+    /// Takes over the directories for profile and trace that the environment names, as under other launchers; options come
+    /// first.
+    pub fn take_over(&mut self, profile_dir: Option<OsString>, trace: Option<OsString>) {
+        if self.trace.is_none() && self.profile != Profile::Off {
+            self.trace = trace.filter(|name| !name.is_empty()).map(PathBuf::from);
+        }
         let Some(directory) = profile_dir.filter(|name| !name.is_empty()) else { return };
         if self.profile_dir.is_some() || self.profile == Profile::Off {
             return;

@@ -129,7 +129,9 @@ fn what_is_wrong_names_the_option_and_the_value() {
 fn the_environment_names_a_directory_where_no_option_does() {
     let taken = |args: &[&str], value: &str| {
         let Ok(Request::Run(mut options)) = parse(args.iter().map(OsString::from)) else { panic!("{args:?}") };
-        options.take_over(Some(value.into()));
+        options.take_over(Some(value.into()), Some("t".into()));
+        let off = options.profile == Profile::Off;
+        assert_eq!(options.trace, (!off).then(|| "t".into()));
         (options.profile_dir.map(|path| path.display().to_string()), options.profile)
     };
     let d = |name: &str| Some(name.to_owned());

@@ -6,6 +6,7 @@ use crate::results::Kept;
 use crate::sys::process::Ended;
 use pellucid_profile::live::PeNow;
 use pellucid_profile::model::{self, End};
+use pellucid_profile::output::OutputDir;
 use pellucid_profile::report::{self, Finished};
 use pellucid_profile::segment::{self, CurrentOp, JobInfo, Origin, Requests, Segment};
 use pellucid_profile::snapshot::{self, Outcome, PeOutcome};
@@ -13,7 +14,6 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd, RawFd};
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -85,10 +85,8 @@ impl Profile {
         let thread = std::thread::Builder::new().name("snapshots".into()).spawn(move || {
             while !is_over.load(Ordering::Acquire) {
                 let Some(number) = asked.next(LOOK_AGAIN) else { continue };
-                if let Ok(directory) = kept.directory()
-                    && let Some((path, error)) = report::snapshot(&segment, &directory)
-                {
-                    kept.complain(&path, &error);
+                if let Some(error) = report::snapshot(&segment, kept.directory()) {
+                    kept.complain(&error);
                 }
                 asked.done(number);
             }
@@ -113,7 +111,7 @@ impl Profile {
 
     /// The report on everything recorded, with what only the launcher knows: how the job and its PEs ended. Writes it to
     /// the directory as well, where one is given.
-    pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&Path>) -> Finished {
+    pub fn finish(&self, status: i32, pes: &[Pe], directory: Option<&OutputDir>) -> Finished {
         report::finish(&self.segment, &outcome(status, pes), directory)
     }
 

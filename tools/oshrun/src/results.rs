@@ -1,29 +1,26 @@
 //! The end of a profiled job: its table on the screen, its numbers in a directory.
 //!
-//! Nothing here changes the result of the job: what cannot be written is said once.
+//! The directories are taken before the job begins: what cannot be written is refused then. Nothing that happens later changes
+//! the result of the job: it is said once.
 
+use crate::job::Failure;
 use crate::options::Options;
 use crate::plan::Plan;
+use pellucid_profile::output::{Error, OutputDir, no_room};
 use pellucid_profile::report::Finished;
+use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::keep;
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-/// Directories of one name that are tried before giving up.
-const TRIES: u32 = 100_000;
 
 /// Prints the table to standard error, so that what the program prints stays clean, and writes the directory.
-pub fn show(kept: &Kept, finish: impl FnOnce(Option<&Path>) -> Finished) {
-    let (wanted, directory) = (&kept.wanted, kept.directory());
-    let finished = finish(directory.as_deref().ok());
-    let kept = match (&directory, finished.write_error) {
-        (Ok(directory), None) => format!("profile kept, to see it again: oshprof report {}", directory.display()),
-        (Ok(_), Some((path, error))) => format!("the profile is not kept: cannot write {}: {error}", path.display()),
-        (Err(error), _) => format!("the profile is not kept: cannot make {}: {error}", wanted.display()),
+pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
+    let finished = finish(Some(&kept.directory));
+    let kept = match finished.write_error {
+        None => format!("profile kept, to see it again: oshprof report {}", visible_path(kept.directory.path())),
+        Some(error) => format!("the profile is not kept: {error}"),
     };
     let text = format!("\n{}\n\noshrun: {kept}\n", finished.table.trim_end());
     // Whoever closed standard error does not want to know.
@@ -36,104 +33,108 @@ pub fn no_profile(error: &io::Error, plan: &mut Plan) {
     plan.environment.push(("SHMEM_PROFILE".into(), "0".into()));
 }
 
-/// Makes the directory of the trace: gives where it is, and what messages call it. `None`, and said: it cannot be made; the
-/// job runs without.
-pub fn prepare_trace(options: &Options, wanted: &Path) -> Option<(PathBuf, PathBuf)> {
-    let wanted = if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.to_owned() };
-    let made = make(&wanted).and_then(|directory| {
-        // What cannot be written to is known now, not from each PE.
-        let probe = directory.join(".probe");
-        fs::write(&probe, "")?;
-        fs::remove_file(&probe)?;
-        Ok((std::path::absolute(&directory)?, directory))
-    });
-    match made {
-        Ok(found) => Some(found),
-        Err(error) => {
-            eprintln!("oshrun: no trace: cannot write to {}: {error}; the job runs without", wanted.display());
-            None
-        }
-    }
+/// The directory of the trace.
+///
+/// # Errors
+/// It cannot be written to.
+pub fn take_trace(options: &Options) -> Result<Option<OutputDir>, Failure> {
+    let Some(wanted) = &options.trace else { return Ok(None) };
+    let wanted = if wanted.as_os_str().is_empty() { default_name(options, ".trace") } else { wanted.clone() };
+    take(&wanted, "trace", "--trace=DIR").map(Some)
 }
 
-/// Where the profile goes: a directory that is made when the first file is to be written.
+/// The variables by which PEs find the directory of their trace.
+pub fn trace_variables(directory: &OutputDir) -> Result<[(OsString, OsString); 2], Failure> {
+    let path = std::path::absolute(directory.path()).map_err(|error| Failure::needs("find the trace", error))?;
+    let claim = format!("{:016x}", directory.claim().token);
+    Ok([("SHMEM_TRACE".into(), path.into()), ("PELLUCID_TRACE_CLAIM".into(), claim.into())])
+}
+
+/// Where the profile goes.
 pub struct Kept {
-    wanted: PathBuf,
-    made: Mutex<Option<PathBuf>>,
+    directory: OutputDir,
     complained: AtomicBool,
 }
 
 impl Kept {
     /// The directory that the options ask for.
-    pub fn new(options: &Options) -> Self {
+    ///
+    /// # Errors
+    /// It cannot be written to.
+    pub fn new(options: &Options) -> Result<Self, Failure> {
         let wanted = options.profile_dir.clone().unwrap_or_else(|| default_name(options, ".prof"));
-        Self { wanted, made: Mutex::new(None), complained: AtomicBool::new(false) }
+        let directory = take(&wanted, "profile", "--profile-dir DIR")?;
+        Ok(Self { directory, complained: AtomicBool::new(false) })
     }
 
-    /// The directory, made at the first call.
-    pub fn directory(&self) -> io::Result<PathBuf> {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
-        if made.is_none() {
-            *made = Some(make(&self.wanted)?);
-        }
-        Ok(made.clone().unwrap_or_default())
+    /// The directory.
+    pub fn directory(&self) -> &OutputDir {
+        &self.directory
     }
 
     /// Says once that a snapshot could not be written.
-    pub fn complain(&self, path: &Path, error: &io::Error) {
+    pub fn complain(&self, error: &Error) {
         if !self.complained.swap(true, Ordering::Relaxed) {
-            let _ =
-                writeln!(io::stderr(), "oshrun: no snapshot of the profile: cannot write {}: {error}", path.display());
+            let _ = writeln!(io::stderr(), "oshrun: no snapshot of the profile: {error}");
         }
     }
 }
 
+fn take(wanted: &Path, what: &str, option: &str) -> Result<OutputDir, Failure> {
+    OutputDir::take(wanted).map_err(|error| {
+        let message = format!("no place for the {what}, nothing was run: {error} ({option} names a place)");
+        Failure { status: 1, message }
+    })
+}
+
 /// Says what is in the trace, and what is not.
-pub fn show_trace(directory: &Path) {
-    let (summary, problems) = keep::finish(directory);
+pub fn show_trace(directory: &OutputDir) {
+    let (summary, problems) = keep::finish(directory, None);
     for problem in problems {
         eprintln!("oshrun: trace: {problem}");
     }
-    let dropped = match summary.dropped {
-        0 => String::new(),
-        dropped => format!(", {dropped} older ones dropped (SHMEM_TRACE_SIZE)"),
+    let lost = match (&summary.error, summary.dropped) {
+        (_, 0) => String::new(),
+        (Some(error), dropped) => format!(", {dropped} are lost: {}", no_room(error)),
+        (None, dropped) => format!(", {dropped} older ones dropped (SHMEM_TRACE_SIZE)"),
     };
+    let path = visible_path(directory.path());
+    if summary.events == 0 {
+        eprintln!("oshrun: the trace is empty{lost}: no PE made a call while tracing was on");
+        return;
+    }
+    let events = summary.events;
     eprintln!(
-        "oshrun: trace of {} events{dropped}, to convert it: oshprof trace {} --to perfetto",
-        summary.events,
-        directory.display()
+        "oshrun: trace of {events} events{lost}, to convert it: oshprof trace {path} --to perfetto -o {path}.pftrace"
     );
 }
 
 /// `pellucid-PROGRAM.prof`
 fn default_name(options: &Options, extension: &str) -> PathBuf {
     let mut name = OsString::from("pellucid-");
-    name.push(Path::new(&options.program).file_name().unwrap_or_default());
+    name.push(job_name(&options.program, &options.args));
     name.push(extension);
     name.into()
 }
 
-/// Makes the directory, or, where there is something of that name already, `NAME.2`, `NAME.3` and so on. An empty
-/// directory is taken as it is.
-fn make(wanted: &Path) -> io::Result<PathBuf> {
-    if let Some(parent) = wanted.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent)?;
+/// What a job is called: its program, or the script that an interpreter runs.
+fn job_name(program: &OsStr, args: &[OsString]) -> OsString {
+    let file = |path: &OsStr| Path::new(path).file_name().map(OsStr::to_os_string);
+    let own = file(program).unwrap_or_default();
+    if !own.as_encoded_bytes().starts_with(b"python") {
+        return own;
     }
-    if fs::read_dir(wanted).is_ok_and(|mut entries| entries.next().is_none()) {
-        return Ok(wanted.into());
-    }
-    for number in 1..TRIES {
-        let mut name = wanted.as_os_str().to_os_string();
-        if number > 1 {
-            name.push(format!(".{number}"));
-        }
-        match fs::create_dir(&name) {
-            Ok(()) => return Ok(name.into()),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        match arg.as_encoded_bytes() {
+            b"-m" => return args.next().cloned().unwrap_or(own),
+            b"-c" | b"-" => return own,
+            b"-W" | b"-X" | b"--check-hash-based-pycs" => _ = args.next(),
+            [b'-', ..] => {}
+            _ => return file(arg).unwrap_or(own),
         }
     }
-    Err(io::ErrorKind::AlreadyExists.into())
+    own
 }
 
 #[cfg(test)]
@@ -141,17 +142,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_overwritten() {
-        let folder = std::env::temp_dir().join(format!("oshrun-results-{}", std::process::id()));
-        let wanted = folder.join("a/b.prof");
-        assert_eq!(make(&wanted).unwrap(), wanted);
-        assert_eq!(make(&wanted).unwrap(), wanted, "an empty directory serves");
-        fs::write(wanted.join("file"), "").unwrap();
-        assert_eq!(make(&wanted).unwrap(), folder.join("a/b.prof.2"));
-        assert_eq!(make(&wanted).unwrap(), folder.join("a/b.prof.3"));
-        fs::write(folder.join("plain"), "").unwrap();
-        assert_eq!(make(&folder.join("plain")).unwrap(), folder.join("plain.2"));
-        assert!(make(&folder.join("plain/below")).is_err());
-        fs::remove_dir_all(&folder).unwrap();
+    fn a_script_names_its_job() {
+        for (line, name) in [
+            ("bin/halo -n 3", "halo"),
+            ("python3 src/halo.py 7", "halo.py"),
+            ("/opt/bin/python3.11 -u -X dev -W ignore halo.py", "halo.py"),
+            ("python -m pkg.halo x", "pkg.halo"),
+            ("python3 -c pass", "python3"),
+            ("python3", "python3"),
+        ] {
+            let mut words = line.split(' ').map(OsString::from);
+            let program = words.next().unwrap();
+            assert_eq!(job_name(&program, &words.collect::<Vec<_>>()), name, "{line}");
+        }
     }
 }

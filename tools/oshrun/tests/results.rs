@@ -28,14 +28,16 @@ fn without_the_option_nothing_is_printed_or_written() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_once_and_changes_no_status() {
+fn a_place_that_cannot_be_written_is_refused_before_anything_runs() {
     let folder = Folder::new("refused");
     let file = folder.file("file", "", false);
-    for (directory, status) in [(format!("{file}/below"), 0), ("/proc/no/such".to_string(), 5)] {
-        let result = shell(&["--profile-dir", &directory], &format!("exit {status}"));
-        assert_eq!(result.status, status);
-        let lines = result.err.lines().filter(|line| line.contains("the profile is not kept: cannot make "));
-        assert_eq!(lines.count(), 1, "{}", result.err);
-        assert!(result.err.contains(&directory), "{}", result.err);
+    for directory in [format!("{file}/below"), "/proc/no/such".to_string(), "/proc/zz".to_string()] {
+        for (option, what) in [("--profile-dir", "profile"), ("--trace", "trace")] {
+            let result = shell(&[&format!("{option}={directory}")], "echo has run");
+            let (lines, said) =
+                (result.err.lines().count(), format!("no place for the {what}, nothing was run: cannot make"));
+            assert!(result.status == 1 && result.out.is_empty() && lines == 1, "{}{}", result.out, result.err);
+            assert!(result.err.contains(&said) && result.err.contains(&directory[..8]), "{}", result.err);
+        }
     }
 }

@@ -251,7 +251,9 @@ pub fn trace() -> Result<Option<Trace>, Fault> {
         "full" => true,
         _ => return Err(Fault::from(Cause::Environment { name, value, reason: "expected auto or full" })),
     };
-    Ok(Some(Trace { directory: directory.into(), bytes, on: switch("TRACE_START")?, full }))
+    // Programs move.
+    let directory = std::path::absolute(&directory).unwrap_or_else(|_| directory.into());
+    Ok(Some(Trace { directory, bytes, on: switch("TRACE_START")?, full }))
 }
 
 /// How calls are sampled: how many one sample stands for, and from how many nanoseconds on a call stands for itself.

@@ -23,6 +23,8 @@ pub enum Cause {
     Null { arg: &'static str, bytes: usize },
     /// An argument outside its set of values.
     BadValue { arg: &'static str, value: i64, expected: &'static str },
+    /// The caller of a collective is not among the PEs that it names.
+    NotInActiveSet { start: i32, log_stride: i32, size: i32, pe: i32 },
     /// A context handle that names no live context.
     BadContext { handle: usize, gone: bool },
     /// A team handle that names no live team.
@@ -71,6 +73,11 @@ impl fmt::Display for Cause {
                 write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved")
             }
             Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
+            Self::NotInActiveSet { start, log_stride, size, pe } => write!(
+                f,
+                "PE_start = {start}, logPE_stride = {log_stride}, PE_size = {size}: expected an active set that contains \
+                 the calling PE {pe}"
+            ),
             Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
             Self::BadContext { handle, gone: true } => write!(f, "ctx = {handle:#x} was destroyed already"),
             Self::BadContext { handle, .. } => write!(f, "ctx = {handle:#x} is not a context that exists"),

@@ -75,7 +75,7 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     w.map.local("pSync", psync, PSYNC_BYTES)?;
     let offset = i64::from(w.map.me - start);
     if offset < 0 || offset % stride != 0 || offset / stride >= size.into() {
-        return bad("PE_start, logPE_stride, PE_size", start, "an active set that contains the calling PE");
+        return Err(Fault::from(Cause::NotInActiveSet { start, log_stride, size, pe: w.map.me }));
     }
     let set = Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync };
     if !set.is_spread() {

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use crate::text::{visible, visible_path};
+
 /// Why a profile, or a part of it, could not be read. Every message names the file.
 #[derive(Debug)]
 pub enum ReadError {
@@ -35,6 +37,15 @@ pub enum ReadError {
         /// What should be there.
         wanted: &'static str,
     },
+    /// Bytes that are not what was written.
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The first of them, and the first behind them.
+        range: std::ops::Range<u64>,
+        /// How that is known, and what it means.
+        what: &'static str,
+    },
     /// The contents make no sense.
     Corrupt {
         /// The file.
@@ -49,37 +60,41 @@ pub enum ReadError {
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ReadError::Missing(path) => write!(f, "{}: no such directory", path.display()),
+            ReadError::Missing(path) => write!(f, "{}: no such directory", visible_path(path)),
             ReadError::NotADirectory(path) => {
                 write!(
                     f,
                     "{}: not a directory; a profile is the directory that `oshrun --profile` writes",
-                    path.display()
+                    visible_path(path)
                 )
             }
             ReadError::NotAProfile(path) => write!(
                 f,
                 "{}: not a profile: it has neither job.json nor pe-*.prof; `oshrun --profile` writes such a directory",
-                path.display()
+                visible_path(path)
             ),
             ReadError::NotATrace(path) => write!(
                 f,
                 "{}: not a trace: it has no pe-*.trace; `oshrun --trace` writes such a directory",
-                path.display()
+                visible_path(path)
             ),
-            ReadError::Io(path, error) => write!(f, "{}: {error}", path.display()),
+            ReadError::Io(path, error) => write!(f, "{}: {error}", visible_path(path)),
             ReadError::Version { path, found, expected } => {
                 write!(
                     f,
                     "{}: written by version {found} of the format, this oshprof reads version {expected}",
-                    path.display()
+                    visible_path(path)
                 )
             }
             ReadError::Truncated { path, offset, wanted } => {
-                write!(f, "{}: truncated at offset {offset}, where {wanted} should be", path.display())
+                write!(f, "{}: truncated at offset {offset}, where {wanted} should be", visible_path(path))
+            }
+            ReadError::Damaged { path, range, what } => {
+                let (begin, end) = (range.start, range.end);
+                write!(f, "{}: damaged between offset {begin} and {end}: {what}", visible_path(path))
             }
             ReadError::Corrupt { path, offset, what } => {
-                write!(f, "{}: corrupt at offset {offset}: {what}", path.display())
+                write!(f, "{}: corrupt at offset {offset}: {}", visible_path(path), visible(what))
             }
         }
     }

@@ -10,6 +10,7 @@ use crate::detail::{
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
+use crate::output::OutputDir;
 
 /// A directory that is removed at the end of the test.
 struct Scratch(PathBuf);
@@ -130,20 +131,22 @@ fn detail() -> Detail {
 
 fn write_sample(name: &str) -> Scratch {
     let dir = Scratch::new(name);
-    write(&sample(), &dir.0).unwrap();
+    write(&sample(), &OutputDir::take(&dir.0).unwrap()).unwrap();
     dir
 }
 
 #[test]
 fn what_is_written_is_read() {
-    let dir = write_sample("round-trip");
+    let dir = Scratch::new("round-trip");
+    let output = OutputDir::take(&dir.0).unwrap();
+    write(&sample(), &output).unwrap();
     let loaded = read(&dir.0).unwrap();
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     assert_eq!(loaded.profile, sample());
     // A smaller profile leaves no files of the larger one behind.
     fs::write(dir.file("mine.txt"), "kept").unwrap();
     let one = Profile { pes: sample().pes.split_off(1), ..sample() };
-    write(&one, &dir.0).unwrap();
+    write(&one, &output).unwrap();
     assert_eq!(read(&dir.0).unwrap().profile, one);
     assert!(dir.file("mine.txt").exists() && !dir.file("pe-00000.prof").exists());
 }

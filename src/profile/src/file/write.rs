@@ -1,40 +1,35 @@
 //! Writing the directory.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{FORMAT, JOB_FILE, MOST_PES, VERSION, encode};
 use crate::model::{Job, Pe, Profile};
+use crate::output::{Error, OutputDir};
 
-/// The file that could not be written, and why.
-type Failed = (PathBuf, io::Error);
-
-/// Writes a profile into a directory, which is created. The files of an earlier profile there are replaced; other files
-/// are left alone.
+/// Writes a profile into a directory. The files of an earlier version of it are replaced; other files are left alone.
 ///
 /// # Errors
 /// The file that could not be written, and why.
-pub fn write(profile: &Profile, dir: &Path) -> Result<(), Failed> {
-    fs::create_dir_all(dir).map_err(named(dir))?;
-    let is_kept = |path: &Path| number_of(path).is_some_and(|pe| profile.pes.iter().any(|kept| kept.pe == pe));
-    for old in pe_files(dir).map_err(named(dir))?.into_iter().filter(|path| !is_kept(path)) {
-        fs::remove_file(&old).map_err(named(&old))?;
+pub fn write(profile: &Profile, dir: &OutputDir) -> Result<(), Error> {
+    let is_kept = |pe: u32| profile.pes.iter().any(|kept| kept.pe == pe);
+    let names = dir.names().map_err(failed(dir, ""))?;
+    for old in names.iter().filter(|name| number_of(Path::new(name)).is_some_and(|pe| !is_kept(pe))) {
+        dir.remove(old).map_err(failed(dir, old))?;
     }
     write_pes(&profile.pes, dir)?;
     write_job(&profile.job, profile.pes.iter().map(|pe| pe.pe), dir)
 }
 
-/// Writes the files of some PEs into a directory, which is created: those of one host, where each host writes its own.
+/// Writes the files of some PEs into a directory: those of one host, where each host writes its own.
 ///
 /// # Errors
 /// The file that could not be written, and why.
-pub fn write_pes(pes: &[Pe], dir: &Path) -> Result<(), Failed> {
-    fs::create_dir_all(dir).map_err(named(dir))?;
+pub fn write_pes(pes: &[Pe], dir: &OutputDir) -> Result<(), Error> {
     pes.iter().try_for_each(|pe| {
-        let path = dir.join(pe_file_name(pe.pe));
-        replace(&path, &encode::pe_file(pe)).map_err(named(&path))
+        let name = pe_file_name(pe.pe);
+        dir.replace(&name, &encode::pe_file(pe)).map_err(failed(dir, &name))
     })
 }
 
@@ -42,24 +37,13 @@ pub fn write_pes(pes: &[Pe], dir: &Path) -> Result<(), Failed> {
 ///
 /// # Errors
 /// The file that could not be written, and why.
-pub fn write_job(job: &Job, pes: impl Iterator<Item = u32>, dir: &Path) -> Result<(), Failed> {
-    let path = dir.join(JOB_FILE);
-    replace(&path, job_text(job, pes).as_bytes()).map_err(named(&path))
+pub fn write_job(job: &Job, pes: impl Iterator<Item = u32>, dir: &OutputDir) -> Result<(), Error> {
+    dir.replace(JOB_FILE, job_text(job, pes).as_bytes()).map_err(failed(dir, JOB_FILE))
 }
 
-fn named(path: &Path) -> impl FnOnce(io::Error) -> Failed {
-    let path = path.to_owned();
-    move |error| (path, error)
-}
-
-/// Writes a file so that whoever opens it finds the old contents or the new, and never a part.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let new = path.with_extension("new");
-    let result = fs::write(&new, bytes).and_then(|()| fs::rename(&new, path));
-    if result.is_err() {
-        let _ = fs::remove_file(&new);
-    }
-    result
+fn failed(dir: &OutputDir, name: impl AsRef<Path>) -> impl FnOnce(io::Error) -> Error {
+    let path = dir.path().join(name);
+    move |error| Error::Io { what: "write", path, error }
 }
 
 fn job_text(job: &Job, pes: impl Iterator<Item = u32>) -> String {
@@ -107,9 +91,10 @@ pub(super) fn number_of(path: &Path) -> Option<u32> {
         .filter(|&number| number < MOST_PES)
 }
 
-pub(super) fn pe_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
+#[cfg(feature = "report")]
+pub(super) fn pe_files(dir: &Path) -> io::Result<Vec<std::path::PathBuf>> {
     let mut files = Vec::new();
-    for entry in fs::read_dir(dir)? {
+    for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         if number_of(&path).is_some() {
             files.push(path);

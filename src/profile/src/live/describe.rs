@@ -20,12 +20,14 @@ pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
             State::Running => "has called nothing since shmem_init",
             State::Finalized => "after shmem_finalize",
             State::Ended => "has ended",
+            State::Stopped => "stopped, before its first call",
         }
         .to_owned();
     };
     let mut text = match pe.state {
         State::Finalized => return "after shmem_finalize".to_owned(),
         State::Ended => format!("has ended; it was {}", operation(pe, first)),
+        State::Stopped => format!("stopped (by a signal or a debugger); {}", operation(pe, first)),
         _ => operation(pe, first),
     };
     for other in pe.threads.iter().skip(1).filter(|other| other.phase == Phase::Inside).take(3) {

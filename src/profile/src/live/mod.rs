@@ -25,6 +25,8 @@ pub enum State {
     Finalized,
     /// Its process has ended.
     Ended,
+    /// Its process is stopped: by a signal, or by a debugger.
+    Stopped,
 }
 
 /// A PE now.
@@ -69,6 +71,13 @@ impl PeNow {
             locks: head.locks.iter().map(|lock| lock.load(Relaxed)).filter(|&lock| lock != 0).collect(),
             memory: std::array::from_fn(|i| head.memory[i].load(Relaxed)),
             heap: (head.heap_used.load(Relaxed), head.heap_most.load(Relaxed)),
+        }
+    }
+
+    /// Its process is stopped.
+    pub fn stop(&mut self) {
+        if self.state != State::Ended {
+            self.state = State::Stopped;
         }
     }
 

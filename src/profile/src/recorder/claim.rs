@@ -82,6 +82,13 @@ pub(crate) fn slot_index(slot: &Slot) -> usize {
     std::ptr::from_ref(slot).addr().wrapping_sub(first) / SLOT_BYTES
 }
 
+/// Whether the calling thread owns a slot, or nobody does.
+pub(crate) fn is_own_or_free(index: usize) -> bool {
+    let own = tls::slot().is_some_and(|slot| slot_index(slot) == index);
+    let owner = || Some(region_unchecked()?.slots.get(index)?.head.owner.load(Acquire));
+    own || owner() == Some(OWNER_NONE)
+}
+
 /// The shared slot of the attached region, without asking whether this is a forked child: for calls that were entered.
 pub(super) fn shared() -> Option<&'static Slot> {
     // SAFETY: as in `region`.

@@ -43,5 +43,5 @@ pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::read;
 
 pub(crate) use attach::{now, own_slot};
-pub(crate) use claim::slot_index;
+pub(crate) use claim::{is_own_or_free, slot_index};
 pub(crate) use extra::team_of;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::table::{self, Table};
 use super::units;
+use crate::text::visible;
 
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +104,7 @@ impl Cell {
     pub fn shown(&self, kind: Kind) -> String {
         match (self, kind) {
             (Cell::None, _) => "-".to_owned(),
-            (Cell::Text(text), _) => units::visible(text),
+            (Cell::Text(text), _) => visible(text),
             (Cell::Whole(n), Kind::Bytes) => units::bytes(*n),
             (Cell::Whole(u64::MAX), Kind::Below) => "any".to_owned(),
             (Cell::Whole(n), Kind::Below) => format!("< {}", units::bytes(n + 1)),
@@ -129,13 +130,17 @@ impl Cell {
             Cell::None => String::new(),
             Cell::Whole(n) => n.to_string(),
             Cell::Real(value) => value.to_string(),
-            // A leading sign would make a spreadsheet take text for a formula.
-            Cell::Text(text) => {
-                let safe = if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text.clone() };
-                if safe.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
-            }
+            Cell::Text(text) => csv_field(text),
         }
     }
+}
+
+/// Text as a field of comma-separated values: with quotes where it needs them, and nothing that a spreadsheet takes for a
+/// formula, which a leading sign is, also behind white space.
+pub fn csv_field(text: &str) -> String {
+    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']);
+    let safe = if is_formula || text.starts_with(['\t', '\r', '\n']) { format!("'{text}") } else { text.to_owned() };
+    if safe.contains(['"', ',', '\n', '\r']) { format!("\"{}\"", safe.replace('"', "\"\"")) } else { safe }
 }
 
 /// A table.

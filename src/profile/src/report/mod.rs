@@ -13,9 +13,7 @@ mod units;
 mod view;
 mod views;
 
-use std::io;
-use std::path::{Path, PathBuf};
-
+pub use crate::text::visible as shown_text;
 pub use balance::{Balance, balance};
 pub use json::{SCHEMA_VERSION, json};
 pub use merge::hosts;
@@ -24,15 +22,14 @@ pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
 pub use table::set_width;
 pub use text::text;
-pub use units::{
-    bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time, visible as shown_text,
-};
+pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
 pub(crate) use view::place;
 pub use view::{VIEWS, grids};
 
 use crate::file;
 use crate::merge::Merged;
 use crate::model::Profile;
+use crate::output::{self, OutputDir};
 use crate::segment::Segment;
 use crate::snapshot::{self, Outcome};
 
@@ -117,24 +114,24 @@ pub struct Finished {
     pub profile: Profile,
     /// The report by routine.
     pub table: String,
-    /// The file of the profile directory that could not be written, and why.
-    pub write_error: Option<(PathBuf, io::Error)>,
+    /// What could not be written, and why.
+    pub write_error: Option<output::Error>,
 }
 
-/// Writes what a job has recorded so far. Gives the file that could not be written, and why.
-pub fn snapshot(segment: &Segment, dir: &Path) -> Option<(PathBuf, io::Error)> {
+/// Writes what a job has recorded so far. Gives what could not be written, and why.
+pub fn snapshot(segment: &Segment, dir: &OutputDir) -> Option<output::Error> {
     file::write(&snapshot::take(segment, &Outcome::default()), dir).err()
 }
 
 /// As [`finish`], for a profile that was put together from several hosts.
-pub fn finish_merged(profile: Profile, dir: Option<&Path>) -> Finished {
+pub fn finish_merged(profile: Profile, dir: Option<&OutputDir>) -> Finished {
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
     let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);
     Finished { profile, table, write_error }
 }
 
 /// Reads the segment of a job that has ended, writes its profile directory where one is asked for, and renders the report.
-pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&Path>) -> Finished {
+pub fn finish(segment: &Segment, outcome: &Outcome, dir: Option<&OutputDir>) -> Finished {
     let profile = snapshot::take(segment, outcome);
     let write_error = dir.and_then(|dir| file::write(&profile, dir).err());
     let table = text(&Merged::from(&profile), &Options::default(), &NoSymbols);

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::units;
 use crate::merge::{Merged, PeRow};
 use crate::model::{End, LastOp, Progress};
+use crate::segment::extra::SITES;
 use crate::segment::layout::SLOTS;
 
 /// Remarks on the job: PEs that did not end well, and limits that the recorder met. PEs with the same remark share one.
@@ -57,7 +58,15 @@ pub fn notes(profile: &Merged) -> Vec<String> {
             );
         }
     }
+    let unplaced: u64 =
+        profile.sites.iter().filter(|row| row.routine.is_empty()).map(|row| row.sum.calls).fold(0, u64::saturating_add);
     let mut notes: Vec<String> = notes.into_iter().map(|(pes, text)| format!("{}: {text}", pe_list(&pes))).collect();
+    if unplaced > 0 {
+        let calls = units::count(unplaced);
+        notes.push(format!(
+            "{calls} calls came from more call sites than a thread has room for ({SITES}): their places are not known"
+        ));
+    }
     let threads = profile.pes.iter().map(|pe| pe.threads).max().unwrap_or(0);
     if threads > 1 {
         notes.push(format!("up to {threads} threads a PE: their times add up and may exceed the run time"));

@@ -41,7 +41,7 @@ fn grid_text(grid: &Grid) -> String {
 fn header(profile: &Merged) -> String {
     let job = &profile.job;
     let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
-    let command = units::visible(&[program, &job.arguments].join(" "));
+    let command = crate::text::visible(&[program, &job.arguments].join(" "));
     let hosts = merge::hosts(profile);
     let on = match hosts.as_slice() {
         [] => String::new(),

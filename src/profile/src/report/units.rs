@@ -11,17 +11,6 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(ns / size))
 }
 
-/// Text that came from the program, for a terminal: control characters as escapes.
-pub fn visible(text: &str) -> String {
-    text.chars()
-        .flat_map(|c| {
-            let escape = c.is_control().then(|| c.escape_default());
-            let plain = escape.is_none().then_some(c);
-            escape.into_iter().flatten().chain(plain)
-        })
-        .collect()
-}
-
 /// A number of bytes.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -120,11 +109,6 @@ mod tests {
             assert_eq!(count(n), text);
         }
         assert_eq!((percent(1.0, 3.0), percent(1.0, 0.0)), ("33.3".into(), "-".into()));
-    }
-
-    #[test]
-    fn control_characters_are_shown() {
-        assert_eq!(visible("a\nb\t\u{1b}[31m \u{9b}\"é\\"), "a\\nb\\t\\u{1b}[31m \\u{9b}\"é\\");
     }
 
     #[test]

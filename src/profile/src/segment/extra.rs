@@ -31,7 +31,7 @@ pub const CONTEXTS: usize = 64;
 /// Markers of a PE.
 pub const MARKERS: usize = 64;
 /// Loaded objects that are kept for finding source lines.
-pub const MODULES: usize = 64;
+pub const MODULES: usize = 2048;
 
 /// Hardware and software counters that can be read at a time.
 pub const COUNTERS: usize = 8;

@@ -9,11 +9,12 @@ use super::layout::{HEADER_BYTES, Header};
 use super::map::Facts;
 use super::mapping::Mapping;
 use crate::clock::realtime_ns;
+use crate::output::Claim;
 
 /// Bytes of what [`origin`] gives.
-const BYTES: usize = 12;
+const BYTES: usize = 12 + 32;
 
-/// The begin of a segment's job, for [`follow`] on other hosts: nanoseconds since 1970, and a process.
+/// The begin of a segment's job, for [`follow`] on other hosts: nanoseconds since 1970, a process, and the claims.
 ///
 /// # Errors
 /// As for reading a segment.
@@ -21,7 +22,8 @@ pub fn origin(fd: RawFd) -> io::Result<Vec<u8>> {
     let (_, mapping) = open(fd)?;
     let header = header(&mapping);
     let (realtime, pid) = (header.start_realtime.load(Relaxed), header.launcher_pid.load(Relaxed));
-    Ok([&realtime.to_le_bytes()[..], &pid.to_le_bytes()].concat())
+    let claims = header.claims.iter().flatten().flat_map(|word| word.load(Relaxed).to_le_bytes());
+    Ok(realtime.to_le_bytes().into_iter().chain(pid.to_le_bytes()).chain(claims).collect())
 }
 
 /// Has a segment count from the begin of another host's, as far as the clocks of both hosts agree. Before anybody records.
@@ -32,7 +34,8 @@ pub fn follow(fd: RawFd, origin: &[u8]) -> io::Result<()> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "this is no begin of a job");
     let (realtime, pid) = origin.split_first_chunk().filter(|_| origin.len() == BYTES).ok_or_else(invalid)?;
     let realtime = u64::from_le_bytes(*realtime);
-    let pid = u32::from_le_bytes(pid.try_into().map_err(|_| invalid())?);
+    let (pid, claims) = pid.split_first_chunk().ok_or_else(invalid)?;
+    let pid = u32::from_le_bytes(*pid);
     let (scale, mapping) = open(fd)?;
     let header = header(&mapping);
     let (now, ticks) = (realtime_ns(), scale.now());
@@ -40,6 +43,35 @@ pub fn follow(fd: RawFd, origin: &[u8]) -> io::Result<()> {
     header.start_ticks.store(begin, Relaxed);
     header.start_realtime.store(realtime, Relaxed);
     header.launcher_pid.store(pid, Relaxed);
+    for (word, bytes) in header.claims.iter().flatten().zip(claims.as_chunks().0) {
+        word.store(u64::from_le_bytes(*bytes), Relaxed);
+    }
+    Ok(())
+}
+
+/// Where the PEs of this segment write profile and trace; `None`: nobody has said so.
+///
+/// # Errors
+/// As for reading a segment.
+pub fn claims(fd: RawFd) -> io::Result<[Option<Claim>; 2]> {
+    let (_, mapping) = open(fd)?;
+    Ok(header(&mapping).claims.each_ref().map(|words| {
+        let [number, token] = words.each_ref().map(|word| word.load(Relaxed));
+        (token != 0).then_some(Claim { number: number as u32, token })
+    }))
+}
+
+/// Says where the PEs of this segment write profile and trace. Before they look.
+///
+/// # Errors
+/// As for reading a segment.
+pub fn set_claims(fd: RawFd, claims: [Option<Claim>; 2]) -> io::Result<()> {
+    let (_, mapping) = open(fd)?;
+    for (words, claim) in header(&mapping).claims.iter().zip(claims) {
+        let Claim { number, token } = claim.unwrap_or_default();
+        words[0].store(u64::from(number), Relaxed);
+        words[1].store(token, Relaxed);
+    }
     Ok(())
 }
 
@@ -63,9 +95,12 @@ mod tests {
     fn a_segment_takes_over_the_begin_of_another() {
         let info = |first_pe| JobInfo { first_pe, local_pes: Some(1), ..JobInfo::default() };
         let (one, other) = (create(2, &info(0)).unwrap(), create(2, &info(1)).unwrap());
+        let claim = [None, Some(Claim { number: 2, token: 77 })];
+        set_claims(one.as_raw_fd(), claim).unwrap();
         let told = origin(one.as_raw_fd()).unwrap();
         follow(other.as_raw_fd(), &told).unwrap();
         assert_eq!(origin(other.as_raw_fd()).unwrap(), told);
+        assert_eq!(claims(other.as_raw_fd()).unwrap(), claim);
         let (one, other) = (Segment::map(one.as_fd()).unwrap(), Segment::map(other.as_fd()).unwrap());
         // Both were made in this process, one after the other; the clocks are read one after the other, too.
         assert!(one.now_ns().abs_diff(other.now_ns()) < 1_000_000_000);
@@ -74,7 +109,7 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         let fd = create(1, &JobInfo::default()).unwrap();
-        for told in [&[][..], &[0; 11], &[0; 13]] {
+        for told in [&[][..], &[0; 11], &[0; 43], &[0; 45]] {
             assert!(follow(fd.as_raw_fd(), told).is_err());
         }
     }

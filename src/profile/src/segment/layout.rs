@@ -22,7 +22,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -102,6 +102,9 @@ pub struct Header {
     pub flush_wanted: AtomicU32,
     /// The last of them that has been written. A futex.
     pub flush_done: AtomicU32,
+    /// Where PEs that no launcher of ours has started write the profile and the trace: number and token of
+    /// [`crate::output::Claim`] each. Zeros: nowhere, or each PE sees to it by itself.
+    pub claims: [[AtomicU64; 2]; 2],
     /// Host of the creator.
     pub host: Text<64>,
     /// Program of the job.

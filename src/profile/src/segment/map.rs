@@ -25,7 +25,7 @@ impl Segment {
     /// Maps a segment; the descriptor is duplicated and stays the caller's.
     ///
     /// # Errors
-    /// `InvalidData` when it is no segment of this version, else what the system answered.
+    /// `InvalidData` when it is no segment of this version, or one that could shrink, else what the system answered.
     pub fn map(fd: BorrowedFd<'_>) -> io::Result<Segment> {
         let fd = fd.try_clone_to_owned()?;
         let facts = Facts::read(fd.as_raw_fd())?;
@@ -112,6 +112,7 @@ pub(crate) struct Facts {
 impl Facts {
     /// Reads and checks the header behind a descriptor.
     pub(crate) fn read(fd: RawFd) -> io::Result<Facts> {
+        check_sealed(fd)?;
         let bytes = file_bytes(fd)?;
         if bytes < HEADER_BYTES {
             return Err(invalid(format!("profile segment: {bytes} bytes are less than its header of {HEADER_BYTES}")));
@@ -146,6 +147,18 @@ impl Facts {
         let (npes, first_pe) = (header.npes.load(Relaxed), header.first_pe.load(Relaxed));
         Ok(Facts { npes, first_pe, local_pes, scale, brief: header.brief.load(Relaxed) != 0 })
     }
+}
+
+/// A file that can shrink would be a bus error under its reader: whoever offers a segment has made that impossible.
+fn check_sealed(fd: RawFd) -> io::Result<()> {
+    // SAFETY: plain system call; anything but memory of memfd_create answers with an error.
+    let seals = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
+    if seals < 0 || seals & libc::F_SEAL_SHRINK == 0 {
+        return Err(invalid(
+            "profile segment: the memory is not sealed: whoever made it could take it back".to_owned(),
+        ));
+    }
+    Ok(())
 }
 
 fn file_bytes(fd: RawFd) -> io::Result<usize> {

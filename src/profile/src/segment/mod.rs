@@ -14,7 +14,7 @@ mod serve;
 
 pub use create::{JobInfo, Origin, create, create_with};
 pub use current::{CurrentOp, Phase};
-pub use follow::{follow, origin};
+pub use follow::{claims, follow, origin, set_claims};
 pub use map::Segment;
 pub use serve::Requests;
 

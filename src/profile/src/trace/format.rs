@@ -15,6 +15,12 @@
 //! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to that of the call
 //! before, with the sign in the lowest bit; `bytes` and `peer` (plus 1: 0 is none) are differences by exclusive or. Each
 //! chunk begins anew with zeros: it can be read without the others.
+//!
+//! Checksums are CRC-32 (IEEE). A chunk gets its own over all of its bytes but the word that holds it, [`ChunkHead::closed`],
+//! when the next one is begun. The chunk in use has none until its file is closed: by the PE at its exit, or by the launcher
+//! after the PE has ended. A file of a PE that was killed with its launcher is not closed: its newest chunk may have no
+//! checksum, and a chunk may be under way to being written anew (`sequence` 0). The head has two: [`Head::check`] of what is
+//! known at the begin, [`Head::end_check`] of all of it once the file is closed.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
 
@@ -24,7 +30,11 @@ use crate::segment::layout::Text;
 /// First eight bytes of a file, written last.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
+/// The oldest that is read: it has no checksums.
+pub const OLDEST: u32 = 2;
+/// [`Head::state`] of a file that is closed.
+pub const CLOSED: u32 = u32::from_le_bytes(*b"CLOS");
 /// First eight bytes of a chunk.
 pub const CHUNK_MAGIC: u64 = u64::from_le_bytes(*b"PELLCHNK");
 
@@ -106,6 +116,14 @@ pub struct Head {
     pub host: Text<64>,
     /// Program.
     pub program: Text<512>,
+    /// Checksum of the head as it was at the begin.
+    pub check: AtomicU32,
+    /// [`CLOSED`], or 0: the file is written to, or its PE was killed.
+    pub state: AtomicU32,
+    /// Once closed: the chunks that the file has.
+    pub written: AtomicU32,
+    /// Once closed: checksum of the head.
+    pub end_check: AtomicU32,
 }
 
 /// Begin of a chunk.
@@ -125,8 +143,10 @@ pub struct ChunkHead {
     pub reserved: AtomicU32,
     /// How many more events than records there are: folded calls count one each, notes of thread and context none. Wraps.
     pub folded: AtomicU64,
+    /// 0: in use. Else [`CLOSED`] (high half) and the checksum of the chunk's other bytes.
+    pub closed: AtomicU64,
     /// Keeps the size.
-    pub spare: [AtomicU64; 2],
+    pub spare: AtomicU64,
 }
 
 const _: () = {

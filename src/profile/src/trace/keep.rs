@@ -1,49 +1,49 @@
 //! What the launcher does with a trace when its job has ended.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::mem::offset_of;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
 
-use super::format::{CHUNK_BYTES, ChunkHead, HEAD_BYTES, Head};
-use super::read::{Trace, TraceFile};
+use super::check;
+use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, Head};
+use super::read::{Facts, Trace, TraceFile};
 use crate::file::ReadError;
+use crate::output::OutputDir;
 
 /// What is in a trace.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct Summary {
     /// Events in the files; short calls that were folded count one each.
     pub events: u64,
     /// Events that are not: overwritten, or without room.
     pub dropped: u64,
+    /// Why there was no room for more than there is.
+    pub error: Option<io::Error>,
 }
 
-/// Tells the files of a trace how far this host's clock had gone from the job's when it stood at `counter_ns`: by
-/// `offset_ns`, which is to be added.
-pub fn align(dir: &Path, counter_ns: u64, offset_ns: i64) -> io::Result<()> {
-    for path in super::read::paths(dir)? {
-        let open = OpenOptions::new().read(true).write(true).open(&path)?;
-        let mult = word(&open, offset_of!(Head, clock_mult) as u64)?.max(1);
-        let ticks = u64::try_from((u128::from(counter_ns) << 32) / u128::from(mult)).unwrap_or(u64::MAX);
-        open.write_all_at(&offset_ns.to_le_bytes(), offset_of!(Head, offset_ns) as u64 + 8)?;
-        open.write_all_at(&ticks.to_le_bytes(), offset_of!(Head, offset_ticks) as u64 + 8)?;
-    }
-    Ok(())
+/// How far this host's clock had gone from the job's.
+#[derive(Clone, Copy, Debug)]
+pub struct Drift {
+    /// When this was measured, on this host's counter.
+    pub counter_ns: u64,
+    /// What is to be added then.
+    pub offset_ns: i64,
 }
 
-/// Gives back the room that was reserved and not used, and counts what is there.
-pub fn finish(dir: &Path) -> (Summary, Vec<ReadError>) {
-    let trace = match Trace::open(dir) {
+/// Closes the files of a trace whose PEs have ended, gives back the room that was reserved and not used, and counts what is
+/// there.
+pub fn finish(dir: &OutputDir, drift: Option<Drift>) -> (Summary, Vec<ReadError>) {
+    let trace = match Trace::open(dir.path()) {
         Ok(trace) => trace,
         // No PE called the library.
         Err(ReadError::NotATrace(_)) => return (Summary::default(), Vec::new()),
         Err(problem) => return (Summary::default(), vec![problem]),
     };
-    let mut summary = Summary { events: 0, dropped: trace.dropped() };
+    let mut summary = Summary { events: 0, dropped: trace.dropped(), error: trace.error() };
     let mut problems = trace.problems;
     for file in &trace.files {
-        match finish_file(file) {
+        match finish_file(dir, file, drift) {
             Ok(events) => summary.events = summary.events.saturating_add(events),
             Err(error) => problems.push(ReadError::Io(file.path.clone(), error)),
         }
@@ -51,26 +51,88 @@ pub fn finish(dir: &Path) -> (Summary, Vec<ReadError>) {
     (summary, problems)
 }
 
-fn finish_file(file: &TraceFile) -> io::Result<u64> {
-    let open = OpenOptions::new().read(true).write(true).open(&file.path)?;
-    let bytes = fs::metadata(&file.path)?.len();
-    let (mut events, mut end) = (0, HEAD_BYTES as u64);
-    let mut at = HEAD_BYTES as u64;
-    while at + CHUNK_BYTES as u64 <= bytes {
-        let sequence = word(&open, at + offset_of!(ChunkHead, sequence) as u64)?;
-        if sequence != 0 {
-            events += word(&open, at + offset_of!(ChunkHead, progress) as u64)? >> 32;
-            events = events.wrapping_add(word(&open, at + offset_of!(ChunkHead, folded) as u64)?);
-            end = at + CHUNK_BYTES as u64;
-        }
-        at += CHUNK_BYTES as u64;
+/// The head of a chunk.
+struct Chunk {
+    at: u64,
+    head: [u8; CHUNK_HEAD_BYTES],
+}
+
+impl Chunk {
+    fn word(&self, at: usize) -> u64 {
+        u64::from_le_bytes(std::array::from_fn(|i| self.head[at + i]))
     }
-    open.set_len(end)?;
+
+    fn sequence(&self) -> u64 {
+        self.word(offset_of!(ChunkHead, sequence))
+    }
+
+    fn events(&self) -> u64 {
+        let records = self.word(offset_of!(ChunkHead, progress)) >> 32;
+        records.wrapping_add(self.word(offset_of!(ChunkHead, folded)))
+    }
+}
+
+fn finish_file(dir: &OutputDir, file: &TraceFile, drift: Option<Drift>) -> io::Result<u64> {
+    let open = dir.open(file.path.file_name().unwrap_or_default(), true)?;
+    let chunks = chunks(&open)?;
+    let used = chunks.iter().rposition(|chunk| chunk.sequence() != 0).map_or(0, |last| last + 1);
+    let events = chunks[..used].iter().filter(|chunk| chunk.sequence() != 0).map(Chunk::events);
+    let events = events.fold(0, u64::wrapping_add);
+    if file.facts.checked && file.facts.closed.is_none() {
+        let newest = chunks.iter().map(Chunk::sequence).max();
+        for chunk in &chunks[..used] {
+            // The one in use, and one that was being written anew, whose old events are gone. All others have theirs.
+            if chunk.sequence() == 0 || Some(chunk.sequence()) == newest {
+                close_chunk(&open, chunk)?;
+            }
+        }
+        open.set_len((HEAD_BYTES + used * CHUNK_BYTES) as u64)?;
+    }
+    if file.facts.closed.is_none() || drift.is_some() {
+        close_head(&open, &file.facts, used as u32, drift)?;
+    }
     Ok(events)
 }
 
-fn word(file: &File, at: u64) -> io::Result<u64> {
-    let mut bytes = [0; 8];
-    file.read_exact_at(&mut bytes, at)?;
-    Ok(u64::from_le_bytes(bytes))
+fn chunks(file: &File) -> io::Result<Vec<Chunk>> {
+    let bytes = file.metadata()?.len();
+    let places = (HEAD_BYTES as u64..).step_by(CHUNK_BYTES).take_while(|at| at + CHUNK_BYTES as u64 <= bytes);
+    let read = |at| {
+        let mut chunk = Chunk { at, head: [0; CHUNK_HEAD_BYTES] };
+        file.read_exact_at(&mut chunk.head, at).map(|()| chunk)
+    };
+    places.map(read).collect()
+}
+
+fn close_chunk(file: &File, chunk: &Chunk) -> io::Result<()> {
+    let mut bytes = vec![0; CHUNK_BYTES];
+    if chunk.sequence() == 0 {
+        bytes[..8].copy_from_slice(&CHUNK_MAGIC.to_le_bytes());
+    } else if chunk.word(offset_of!(ChunkHead, closed)) != 0 {
+        return Ok(());
+    } else {
+        file.read_exact_at(&mut bytes, chunk.at)?;
+    }
+    let closed = check::chunk(&bytes);
+    let at = offset_of!(ChunkHead, closed);
+    bytes[at..at + 8].copy_from_slice(&closed.to_le_bytes());
+    file.write_all_at(&bytes, chunk.at)
+}
+
+/// Completes the head. An old file has no checksums, and gets the drift only.
+fn close_head(file: &File, facts: &Facts, chunks: u32, drift: Option<Drift>) -> io::Result<()> {
+    let mut head = vec![0; HEAD_BYTES];
+    file.read_exact_at(&mut head, 0)?;
+    let mut put = |at: usize, bytes: &[u8]| head[at..at + bytes.len()].copy_from_slice(bytes);
+    if let Some(Drift { counter_ns, offset_ns }) = drift {
+        put(offset_of!(Head, offset_ns) + 8, &offset_ns.to_le_bytes());
+        put(offset_of!(Head, offset_ticks) + 8, &facts.ticks(counter_ns).to_le_bytes());
+    }
+    if facts.checked {
+        put(offset_of!(Head, state), &CLOSED.to_le_bytes());
+        put(offset_of!(Head, written), &facts.closed.unwrap_or(chunks).to_le_bytes());
+        let check = check::closed_head(&head);
+        head[offset_of!(Head, end_check)..][..4].copy_from_slice(&check.to_le_bytes());
+    }
+    file.write_all_at(&head, 0)
 }

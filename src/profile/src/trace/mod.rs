@@ -9,13 +9,16 @@
 //! |---|---|
 //! | `format` | the file: header, chunks, records |
 //! | `switch` | on and off; where the files are |
-//! | `room` | a file and its mapped, reserved part |
+//! | `room`, `guard` | a file and its mapped, reserved part; what happens when that is cut |
+//! | `check` | checksums |
 //! | `writer` | encoding an event |
 //! | `fold` | short calls in a row as one record |
 //! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
 
+mod check;
 mod fold;
 pub mod format;
+mod guard;
 #[cfg(feature = "report")]
 pub mod keep;
 #[cfg(feature = "report")]
@@ -24,7 +27,7 @@ mod room;
 mod switch;
 mod writer;
 
-pub use switch::{Config, Memory, attach, is_attached, is_on, marker, region_begin, region_end, set};
+pub use switch::{Config, Memory, attach, close, is_attached, is_on, marker, region_begin, region_end, set};
 
 pub(crate) use fold::{Short, enter, rearm, settle, thread_ends, timed};
 pub(crate) use switch::{lost, mask, takes_all};

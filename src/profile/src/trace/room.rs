@@ -1,20 +1,21 @@
 //! A trace file and its part that can be written to: mapped, and reserved on the disk.
 #![allow(unsafe_code)]
 
-use std::ffi::CString;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES};
+use super::guard::{self, Ground};
+use crate::output::OutputDir;
 
 /// Chunks that are reserved at a time: a tradeoff between how often and how long a call is held up.
 const STEP: u32 = 4;
 
 /// A mapped file.
 pub(super) struct Room {
-    fd: libc::c_int,
+    fd: OwnedFd,
     base: *mut u8,
+    ground: &'static Ground,
     /// Chunks that may be written to.
     ready: u32,
     /// Chunks that it may have; less than asked for where the disk is full.
@@ -22,41 +23,65 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// A new file with its head reserved and mapped.
-    pub(super) fn create(path: &Path, bound: u32) -> io::Result<Room> {
-        let name = CString::new(path.as_os_str().as_bytes())?;
-        // Another job may write to a file of this name: its mapping must not lose the ground below it, so that the file
-        // goes and is not cut.
-        let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
-        // SAFETY: the name is NUL-terminated.
-        let fd = unsafe {
-            libc::unlink(name.as_ptr());
-            libc::open(name.as_ptr(), flags, 0o666)
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
+    /// A new file with its head reserved and mapped. No file is left where that cannot be done.
+    pub(super) fn create(dir: &OutputDir, name: &str, bound: u32) -> io::Result<Room> {
+        let fd = dir.create(name)?.into();
+        let room = Self::map(fd, bound);
+        if room.is_err() {
+            let _ = dir.remove(name);
         }
-        let mut room = Room { fd, base: std::ptr::null_mut(), ready: 0, bound };
+        room
+    }
+
+    fn map(fd: OwnedFd, bound: u32) -> io::Result<Room> {
         let bytes = offset(bound);
-        reserve(fd, 0, HEAD_BYTES)?;
+        reserve(fd.as_raw_fd(), 0, HEAD_BYTES)?;
         // Addresses for all that the file may become; they are not touched before the file has that part.
         // SAFETY: a new mapping at an address of the kernel's choice disturbs nobody.
         let base = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, fd, 0)
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
         };
         if base == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
         }
-        room.base = base.cast();
         // SAFETY: exactly the range mapped above; failure costs only the size of core dumps.
         unsafe { libc::madvise(base, bytes, libc::MADV_DONTDUMP) };
-        populate(room.base, HEAD_BYTES)?;
-        Ok(room)
+        let ready = populate(base.cast(), HEAD_BYTES);
+        let ground = ready.and_then(|()| guard::watch(base.cast(), bytes).ok_or(io::ErrorKind::OutOfMemory.into()));
+        let Ok(ground) = ground else {
+            // SAFETY: exactly the range mapped above, which nobody uses.
+            unsafe { libc::munmap(base, bytes) };
+            return Err(ground.err().unwrap_or(io::ErrorKind::OutOfMemory.into()));
+        };
+        Ok(Room { fd, base: base.cast(), ground, ready: 0, bound })
     }
 
     /// The head of the file.
     pub(super) fn head(&self) -> *mut u8 {
         self.base
+    }
+
+    /// Whether the file was cut, so that what is written goes nowhere.
+    pub(super) fn is_lost(&self) -> bool {
+        self.ground.is_lost()
+    }
+
+    /// Chunks that the file may have.
+    pub(super) fn chunks(&self) -> u32 {
+        self.bound
+    }
+
+    /// The file ends behind so many chunks: what was reserved for more is given back.
+    pub(super) fn cut(&self, chunks: u32) {
+        // SAFETY: plain system call on a descriptor that is ours. Where it fails, the file is longer than need be.
+        unsafe { libc::ftruncate(self.fd.as_raw_fd(), offset(chunks) as libc::off_t) };
     }
 
     /// The place of chunk `index`, for which there is room: otherwise how many chunks the file has room for, and the
@@ -68,7 +93,7 @@ impl Room {
         if index >= self.ready {
             let step = STEP.min(self.bound - self.ready);
             let (at, bytes) = (offset(self.ready), step as usize * CHUNK_BYTES);
-            let reserved = reserve(self.fd, at, bytes)
+            let reserved = reserve(self.fd.as_raw_fd(), at, bytes)
                 // SAFETY: within the mapping, which has `bound` chunks.
                 .and_then(|()| populate(unsafe { self.base.add(at) }, bytes));
             if let Err(error) = reserved {
@@ -79,14 +104,6 @@ impl Room {
         }
         // SAFETY: `index` is below `bound`, which the mapping has room for.
         Ok(unsafe { self.base.add(offset(index)) })
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        // The mapping stays, should there be one: only files that could not be made are dropped.
-        // SAFETY: the descriptor is ours.
-        unsafe { libc::close(self.fd) };
     }
 }
 

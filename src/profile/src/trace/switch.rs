@@ -3,12 +3,12 @@
 
 use std::io;
 use std::os::fd::RawFd;
-use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END};
 use super::{fold, writer};
+use crate::output::OutputDir;
 use crate::recorder::watch;
 use crate::segment::layout::{HEADER_BYTES, Header};
 use crate::segment::{Facts, Mapping};
@@ -31,10 +31,10 @@ pub struct Memory {
 }
 
 /// How to trace.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Config {
-    /// Directory of the files; made where it does not exist.
-    pub directory: PathBuf,
+    /// Directory of the files.
+    pub directory: OutputDir,
     /// Bytes that each thread's file may have.
     pub bytes: u64,
     /// Whether events are written from now on, or from [`set`] on.
@@ -45,7 +45,9 @@ pub struct Config {
 
 /// What every file of this process says.
 pub(super) struct Job {
-    pub(super) directory: PathBuf,
+    pub(super) directory: OutputDir,
+    /// A forked child writes to no file of its parent's.
+    pub(super) process: u32,
     pub(super) chunks: u32,
     pub(super) memory: Memory,
     pub(super) pe: u32,
@@ -65,7 +67,7 @@ pub(super) fn job() -> Option<&'static Job> {
 ///
 /// # Errors
 /// What the system answered, and `InvalidInput` for a bound that is less than one chunk. The PE runs on without a trace.
-pub fn attach(fd: RawFd, pe: u32, config: &Config, memory: Memory) -> io::Result<()> {
+pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<()> {
     let chunks = config.bytes.saturating_sub(HEAD_BYTES as u64) / CHUNK_BYTES as u64;
     if chunks == 0 {
         let message = format!("a trace file of {} bytes has no room for a chunk of {CHUNK_BYTES}", config.bytes);
@@ -76,7 +78,8 @@ pub fn attach(fd: RawFd, pe: u32, config: &Config, memory: Memory) -> io::Result
     // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are atomics.
     let header = unsafe { &*mapping.leak().cast::<Header>() };
     let job = Job {
-        directory: config.directory.clone(),
+        directory: config.directory,
+        process: std::process::id(),
         chunks: u32::try_from(chunks).unwrap_or(u32::MAX),
         memory,
         pe,
@@ -87,11 +90,6 @@ pub fn attach(fd: RawFd, pe: u32, config: &Config, memory: Memory) -> io::Result
     if JOB.set(job).is_ok() {
         FULL.store(config.full, Relaxed);
         ATTACHED.store(true, Relaxed);
-        let made = std::fs::create_dir_all(&config.directory);
-        if let (Err(error), Some(job)) = (made, JOB.get()) {
-            job.report(&format!("cannot make {}: {error}", config.directory.display()));
-            return Ok(());
-        }
     }
     set(config.on);
     Ok(())
@@ -125,6 +123,15 @@ pub fn set(on: bool) -> bool {
         fold::switched(slot, true, now);
     }
     on
+}
+
+/// The process ends: nothing more is traced, and its files get their checksums. Those of threads that still run are left to
+/// the launcher.
+pub fn close() {
+    if job().is_some_and(|job| job.process == std::process::id()) {
+        set(false);
+        writer::close();
+    }
 }
 
 /// Whether each call gets an event, while tracing is on.

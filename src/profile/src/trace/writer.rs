@@ -3,12 +3,15 @@
 
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
 
+use super::check;
 use super::fold::Fold;
 use super::format::*;
 use super::room::Room;
 use super::switch::{self, Job};
 use crate::op::{self, ON_CONTEXT, OPS, Timing};
+use crate::output::no_room;
 use crate::segment::layout::{SLOTS, Slot};
+use crate::text::visible_path;
 
 /// The files of this process, by slot of the profile. Only the thread that owns a slot uses its writer.
 static WRITERS: [AtomicPtr<Writer>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
@@ -195,6 +198,10 @@ impl Writer {
     /// Begins the next chunk: a new one, or the oldest.
     #[cold]
     fn turn(&mut self, thread: u32, now: u64) -> bool {
+        if self.room.as_ref().is_some_and(Room::is_lost) {
+            self.lose();
+        }
+        self.close_chunk();
         let Some(room) = &mut self.room else { return false };
         let mut index = if self.sequence == 0 { 0 } else { self.index + 1 };
         // SAFETY: the head is mapped for good.
@@ -205,8 +212,9 @@ impl Writer {
                 if let (Some(error), Some(job)) = (why, switch::job()) {
                     head.error.store(error.raw_os_error().unwrap_or(0) as u32, Relaxed);
                     job.report(&format!(
-                        "{} cannot grow: {error}",
-                        job.path(head.slot.load(Relaxed) as usize).display()
+                        "{} cannot grow: {}",
+                        job.shown(head.slot.load(Relaxed) as usize),
+                        no_room(&error)
                     ));
                 }
                 index = 0;
@@ -225,6 +233,7 @@ impl Writer {
         let lost = (h.progress.load(Relaxed) >> 32).wrapping_add(h.folded.load(Relaxed));
         head.dropped.store(head.dropped.load(Relaxed) + lost, Relaxed);
         h.sequence.store(0, Release);
+        h.closed.store(0, Release);
         h.progress.store(0, Release);
         h.folded.store(0, Relaxed);
         // Calls that are still to be folded began at the end of the last one.
@@ -244,6 +253,47 @@ impl Writer {
         (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, base, 0, 0, 0);
         (self.thread, self.context) = (thread, 0);
         true
+    }
+
+    /// The chunk in use is complete: it gets its checksum.
+    fn close_chunk(&mut self) {
+        if self.sequence == 0 || self.room.is_none() {
+            return;
+        }
+        // SAFETY: the chunk in use is mapped, all of it, and written by this thread alone.
+        let (head, bytes) = unsafe { (&*self.chunk, std::slice::from_raw_parts(self.chunk.cast::<u8>(), CHUNK_BYTES)) };
+        head.closed.store(check::chunk(bytes), Release);
+    }
+
+    /// The file was cut: what went to the chunk in use is nowhere.
+    fn lose(&mut self) {
+        // SAFETY: the head stays mapped, be it to memory that is no file's.
+        let slot = unsafe { &*self.head }.slot.load(Relaxed) as usize;
+        (self.room, self.head) = (None, std::ptr::null());
+        if let Some(job) = switch::job() {
+            open_shared(job);
+            job.report(&format!("{} was cut by somebody while it was written to", job.shown(slot)));
+        }
+        self.drop_many(self.progress >> 32);
+    }
+
+    /// The file gets no more events.
+    fn close(&mut self) {
+        self.close_chunk();
+        (self.at, self.last) = (std::ptr::without_provenance_mut(1), std::ptr::null_mut());
+        let Some(room) = self.room.take().filter(|room| !room.is_lost()) else { return };
+        // Where the file is full, its last chunk need not be the newest.
+        // SAFETY: mapped for good; only this thread writes to it.
+        let head = unsafe { &*std::mem::replace(&mut self.head, std::ptr::null()) };
+        let chunks = (self.sequence.min(u64::from(u32::MAX)) as u32).min(room.chunks());
+        room.cut(chunks);
+        head.written.store(chunks, Relaxed);
+        head.state.store(CLOSED, Relaxed);
+        // SAFETY: the head is one page of plain memory, which nobody else writes to.
+        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(head).cast::<u8>(), HEAD_BYTES) };
+        head.end_check.store(check::closed_head(bytes), Release);
+        // The mapping of what was cut off is not stored to any more; the descriptor is closed.
+        drop(room);
     }
 
     /// Says which context the call at hand is on. False: there is no room.
@@ -326,14 +376,29 @@ pub(super) fn note(kind: u16, text: &str, value: i64) {
     writer.busy = false;
 }
 
+/// Closes the files of the calling thread, and of threads that have ended.
+pub(super) fn close() {
+    for (index, writer) in WRITERS.iter().enumerate() {
+        let pointer = writer.load(Relaxed);
+        if pointer.is_null() || !crate::recorder::is_own_or_free(index) {
+            continue;
+        }
+        // SAFETY: set once to what is never freed; its owner is this thread, or has ended, and tracing is off.
+        let writer = unsafe { &mut *pointer };
+        if !writer.busy {
+            writer.close();
+        }
+    }
+}
+
 /// Makes the file of a slot. Where that cannot be done the slot gets a writer that counts what is dropped.
 #[cold]
 fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
     let job = switch::job()?;
-    let room = match Room::create(&job.path(index), job.chunks) {
+    let room = match Room::create(&job.directory, &file_name(job.pe, index), job.chunks) {
         Ok(room) => Some(room),
         Err(error) => {
-            job.report(&format!("cannot make {}: {error}", job.path(index).display()));
+            job.report(&format!("cannot make {}: {}", job.shown(index), no_room(&error)));
             None
         }
     };
@@ -375,7 +440,7 @@ pub(super) fn open_shared(job: &Job) {
     if OPENED.swap(true, AcqRel) {
         return;
     }
-    let Ok(room) = Room::create(&job.path(SLOTS), 1) else { return };
+    let Ok(room) = Room::create(&job.directory, &file_name(job.pe, SLOTS), 1) else { return };
     let head = room.head().cast::<Head>();
     // SAFETY: `Room` vouches for a mapped head; the mapping stays.
     job.describe(unsafe { &*head }, SLOTS, None);
@@ -398,8 +463,9 @@ pub(super) fn count_shared(events: u64) {
 }
 
 impl Job {
-    pub(super) fn path(&self, slot: usize) -> std::path::PathBuf {
-        self.directory.join(file_name(self.pe, slot))
+    /// A file, for messages.
+    fn shown(&self, slot: usize) -> String {
+        visible_path(&self.directory.path().join(file_name(self.pe, slot)))
     }
 
     /// Fills in the head of a file.
@@ -426,5 +492,8 @@ impl Job {
         head.host.set(&crate::segment::host_name());
         head.program.set(&job.program.get());
         head.magic.store(MAGIC, Release);
+        // SAFETY: the head is one page of plain memory, which nobody else writes to yet.
+        let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(head).cast::<u8>(), HEAD_BYTES) };
+        head.check.store(check::head(bytes), Release);
     }
 }

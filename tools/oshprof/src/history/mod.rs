@@ -119,7 +119,7 @@ pub fn run(request: &Request) -> ExitCode {
         Action::Check(last) => Store::open(&request.store).and_then(|store| check_all(&store, *last, request.json)),
         Action::Plot(file) => Store::open(&request.store).and_then(|store| {
             let page = plot::page(&store)?;
-            std::fs::write(file, page).map_err(|error| format!("{}: {error}", file.display()))?;
+            crate::report::write(file, &page).map_err(|error| error.to_string())?;
             Ok(ExitCode::SUCCESS)
         }),
     };

@@ -6,6 +6,7 @@ use pellucid_profile::file::ReadError;
 use pellucid_profile::trace::read::{Trace, What};
 
 use super::rows;
+use pellucid_profile::report::grid::csv_field as field;
 
 const HEADER: &str = "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context";
 
@@ -44,16 +45,12 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
     result
 }
 
-/// Text with quotes where it needs them.
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     #[test]
     fn quotes() {
         assert_eq!(super::field("plain"), "plain");
         assert_eq!(super::field("a, \"b\""), "\"a, \"\"b\"\"\"");
+        assert_eq!(super::field("=1+1"), "'=1+1");
     }
 }

@@ -11,13 +11,13 @@ mod protobuf;
 mod rows;
 mod waits;
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser, ValueExt};
 use pellucid_profile::file::ReadError;
+use pellucid_profile::output::{OutputFile, no_room};
 use pellucid_profile::trace::read::Trace;
 
 use crate::args::Command;
@@ -132,8 +132,12 @@ pub fn run(request: &Request) -> ExitCode {
             said.push(text);
         }
     }
-    if trace.dropped() > 0 {
-        eprintln!("oshprof: {} events were dropped while the program ran: a thread keeps its newest", trace.dropped());
+    match (trace.dropped(), trace.error()) {
+        (0, _) => {}
+        (lost, Some(error)) => eprintln!("oshprof: {lost} events were lost while the program ran: {}", no_room(&error)),
+        (lost, None) => eprintln!(
+            "oshprof: {lost} events were dropped while the program ran: a thread keeps its newest (SHMEM_TRACE_SIZE)"
+        ),
     }
     if let Err(failure) = &done {
         eprintln!("oshprof: {failure}");
@@ -148,30 +152,35 @@ fn convert(request: &Request, trace: &Trace, problems: &mut Vec<ReadError>) -> R
     if let (Format::Otf2, Some(directory)) = (request.format, &request.output) {
         return otf2::write(trace, problems, directory);
     }
-    let name = request.output.as_ref().map_or("standard output".into(), |path| path.display().to_string());
-    let failed = |error: io::Error| format!("{name}: {error}");
-    let mut out: Box<dyn Write> = match &request.output {
-        Some(path) => Box::new(BufWriter::with_capacity(1 << 20, File::create(path).map_err(failed)?)),
-        None if request.format == Format::Perfetto && io::stdout().is_terminal() => {
+    let Some(path) = &request.output else {
+        if request.format == Format::Perfetto && io::stdout().is_terminal() {
             return Err("a Perfetto trace is not for a terminal: give a file with -o".to_owned());
         }
-        None => Box::new(BufWriter::with_capacity(1 << 20, io::stdout())),
+        return match write(request.format, trace, problems, io::stdout()) {
+            // A reader that has seen enough is no failure.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.map(drop).map_err(|error| format!("standard output: {}", no_room(&error))),
+        };
     };
-    let written = match request.format {
-        Format::Chrome => chrome::write(trace, problems, &mut out),
-        Format::Perfetto => perfetto::write(trace, problems, &mut out),
-        Format::Waits => waits::write(trace, problems, false, &mut out),
-        Format::WaitsJson => waits::write(trace, problems, true, &mut out),
-        Format::Csv => csv::write(trace, problems, &mut out),
-        Format::Otlp => otlp::write(trace, problems, &mut out),
-        // Handled above; without -o it is a wrong command line.
-        Format::Otf2 => Ok(()),
-    };
-    match written.and_then(|()| out.flush()) {
-        // A reader that has seen enough is no failure.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && request.output.is_none() => Ok(()),
-        other => other.map_err(failed),
+    let file = OutputFile::create(path).map_err(|error| error.to_string())?;
+    let written = write(request.format, trace, problems, file).map_err(|error| OutputFile::failed(path, error));
+    written.and_then(OutputFile::finish).map_err(|error| error.to_string())
+}
+
+/// Converts to a stream; gives that back.
+fn write<W: Write>(format: Format, trace: &Trace, problems: &mut Vec<ReadError>, to: W) -> io::Result<W> {
+    let mut out = BufWriter::with_capacity(1 << 20, to);
+    match format {
+        Format::Chrome => chrome::write(trace, problems, &mut out)?,
+        Format::Perfetto => perfetto::write(trace, problems, &mut out)?,
+        Format::Waits => waits::write(trace, problems, false, &mut out)?,
+        Format::WaitsJson => waits::write(trace, problems, true, &mut out)?,
+        Format::Csv => csv::write(trace, problems, &mut out)?,
+        Format::Otlp => otlp::write(trace, problems, &mut out)?,
+        // Handled by the caller; without -o it is a wrong command line.
+        Format::Otf2 => {}
     }
+    out.into_inner().map_err(io::IntoInnerError::into_error)
 }
 
 #[cfg(test)]

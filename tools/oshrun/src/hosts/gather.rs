@@ -4,9 +4,11 @@ use super::message::ToRoot;
 use super::pack::Bytes;
 use pellucid_profile::file;
 use pellucid_profile::model::Pe;
+use pellucid_profile::output::{OutputDir, no_room};
+use pellucid_profile::text::visible_path;
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a piece.
@@ -22,7 +24,7 @@ pub struct Sender {
     snapshot: u32,
     profile: Option<(u32, Vec<u8>, usize)>,
     files: VecDeque<PathBuf>,
-    file: Option<(String, File)>,
+    file: Option<(String, fs::File)>,
 }
 
 impl Sender {
@@ -55,7 +57,8 @@ impl Sender {
             if self.file.is_none() {
                 let Some(path) = self.files.pop_front() else { return Ok(None) };
                 let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                self.file = Some((name, File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?));
+                self.file =
+                    Some((name, fs::File::open(&path).map_err(|error| format!("{}: {error}", path.display()))?));
             }
             let Some((name, file)) = &mut self.file else { continue };
             let mut piece = vec![0; PIECE];
@@ -75,10 +78,18 @@ impl Sender {
     }
 }
 
+/// A file of the trace.
+#[derive(Clone, Copy)]
+enum File {
+    Begun,
+    Broken,
+}
+
 /// The root's side.
 #[derive(Default)]
 pub struct Receiver {
     begun: HashMap<u32, Vec<u8>>,
+    files: HashMap<String, File>,
     /// What is there, by PE: the newest of each.
     pub pes: BTreeMap<u32, Pe>,
 }
@@ -100,16 +111,30 @@ impl Receiver {
         self.pes.insert(pe, decoded);
         Ok(self.pes.get_mut(&pe))
     }
-}
 
-/// Appends a piece to a file of the trace.
-pub fn append(directory: &Path, name: &str, piece: &[u8]) -> io::Result<()> {
-    // Only names that a part has reason to send: none leads out of the directory.
-    let fits = name.strip_prefix("pe-").and_then(|name| name.strip_suffix(".trace"));
-    if fits.is_none_or(|inner| inner.contains(|c: char| !c.is_ascii_digit() && c != '-')) {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{name:?} is no file of a trace")));
+    /// Appends a piece to a file of the trace. Error: for people; of a file that cannot be written, the first only.
+    pub fn trace(&mut self, directory: &OutputDir, name: &str, piece: &[u8]) -> Result<(), String> {
+        // Only names that a part has reason to send: none leads out of the directory.
+        let fits = name.strip_prefix("pe-").and_then(|name| name.strip_suffix(".trace"));
+        if fits.is_none_or(|inner| inner.contains(|c: char| !c.is_ascii_digit() && c != '-')) {
+            return Err(format!("{name:?} is no file of a trace"));
+        }
+        let known = self.files.get(name).copied();
+        let written = match known {
+            Some(File::Broken) => return Ok(()),
+            Some(File::Begun) => directory.open(name, true),
+            None => directory.create(name),
+        };
+        let written = written.and_then(|mut file| {
+            file.seek(SeekFrom::End(0))?;
+            file.write_all(piece)
+        });
+        self.files.insert(name.to_owned(), if written.is_ok() { File::Begun } else { File::Broken });
+        written.map_err(|error| {
+            let path = visible_path(&directory.path().join(name));
+            format!("cannot write {path}: {}", no_room(&error))
+        })
     }
-    OpenOptions::new().create(true).append(true).open(directory.join(name))?.write_all(piece)
 }
 
 /// The files of a trace.
@@ -134,7 +159,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("oshrun-gather-{}", std::process::id()));
         let (from, to) = (folder.join("from"), folder.join("to"));
         fs::create_dir_all(&from).unwrap();
-        fs::create_dir_all(&to).unwrap();
+        let to = OutputDir::take(&to).unwrap();
         let contents: Vec<u8> = (0..PIECE + 77).map(|i| i as u8).collect();
         fs::write(from.join("pe-00003-000.trace"), &contents).unwrap();
         fs::write(from.join("pe-00003-001.trace"), b"").unwrap();
@@ -145,16 +170,20 @@ mod tests {
         while let Some(message) = sender.next().unwrap() {
             match message {
                 ToRoot::Profile { pe, bytes, last, .. } => drop(receiver.profile(pe, &bytes.0, last).unwrap()),
-                ToRoot::Trace { name, bytes } => append(&to, &name, &bytes.0).unwrap(),
+                ToRoot::Trace { name, bytes } => receiver.trace(&to, &name, &bytes.0).unwrap(),
                 other => panic!("{other:?}"),
             }
         }
         assert_eq!(receiver.pes.keys().copied().collect::<Vec<_>>(), [3, 4]);
         assert_eq!(receiver.pes[&4].host.len(), PIECE);
-        assert_eq!(fs::read(to.join("pe-00003-000.trace")).unwrap(), contents);
+        assert_eq!(fs::read(to.path().join("pe-00003-000.trace")).unwrap(), contents);
         for name in ["../pe-1.trace", "pe-../x.trace", "pe-1", "x.trace", ""] {
-            assert!(append(&to, name, b"x").is_err(), "{name}");
+            assert!(receiver.trace(&to, name, b"x").is_err(), "{name}");
         }
+        // What is there already is not ours, be it a link to somewhere else.
+        std::os::unix::fs::symlink("/etc/hostname", to.path().join("pe-00009-000.trace")).unwrap();
+        assert!(receiver.trace(&to, "pe-00009-000.trace", b"x").unwrap_err().contains("File exists"));
+        assert!(receiver.trace(&to, "pe-00009-000.trace", b"x").is_ok(), "said once");
         assert!(receiver.profile(9, b"nonsense", true).is_err());
         fs::remove_dir_all(&folder).unwrap();
     }

@@ -154,7 +154,7 @@ impl Field for PeNow {
     fn take(from: &mut &[u8]) -> Option<Self> {
         let (pe, pid) = (u32::take(from)?, u32::take(from)?);
         let number = u8::take(from)?;
-        let states = [State::Absent, State::Starting, State::Running, State::Finalized, State::Ended];
+        let states = [State::Absent, State::Starting, State::Running, State::Finalized, State::Ended, State::Stopped];
         let state = states.into_iter().find(|state| *state as u8 == number)?;
         let (threads, locks) = (Field::take(from)?, Field::take(from)?);
         let mut memory = [0; 4];

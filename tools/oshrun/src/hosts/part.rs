@@ -16,6 +16,7 @@ use crate::pes::Pes;
 use crate::plan::Plan;
 use crate::profile::Profile;
 use crate::program::{self, CannotRun};
+use crate::results;
 use crate::signals;
 use crate::spawn::Launch;
 use crate::supervise::remote::Remote;
@@ -26,11 +27,9 @@ use crate::sys::{net, process};
 use crate::watchdog::Watchdog;
 use contact::{Waiting, connect, first_line};
 use pellucid_core::bootstrap::job::Job;
+use pellucid_profile::output::OutputDir;
 use pellucid_profile::segment::Origin;
 use std::env;
-use std::ffi::OsString;
-use std::io;
-use std::path::PathBuf;
 
 /// The option that makes an `oshrun` a part. Not for users.
 pub const OPTION: &str = "--part";
@@ -125,7 +124,7 @@ struct Ready {
     plan: Plan,
     job: Job,
     profile: Option<Profile>,
-    trace: Option<PathBuf>,
+    trace: Option<OutputDir>,
 }
 
 fn prepare(order: &Order) -> Result<Ready, Failure> {
@@ -154,12 +153,14 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
         }
     };
     let trace = match order.trace {
-        true => Some(trace_directory().map_err(|error| needs("make a directory for the trace", &error))?),
+        true => Some(trace_directory().map_err(|error| needs("write the trace", &error))?),
         false => None,
     };
     let bind = [None, Some(Bind::Core), Some(Bind::None)].get(order.bind as usize).copied().flatten();
     let mut environment = order.environment.clone();
-    environment.extend(trace.iter().map(|trace| (OsString::from("SHMEM_TRACE"), trace.into())));
+    if let Some(trace) = &trace {
+        environment.extend(results::trace_variables(trace)?);
+    }
     let mut plan = Plan {
         file,
         program: order.program.clone(),
@@ -172,10 +173,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
 }
 
 /// A directory of this host: the files go to the root at the end.
-fn trace_directory() -> io::Result<PathBuf> {
-    use std::os::unix::fs::DirBuilderExt;
+fn trace_directory() -> Result<OutputDir, Box<dyn std::error::Error>> {
     let name = format!("pellucid-trace-{}-{}", process::id(), net::secret()?);
-    let path = env::temp_dir().join(name);
-    std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-    Ok(path)
+    Ok(OutputDir::take_private(&env::temp_dir().join(name))?)
 }

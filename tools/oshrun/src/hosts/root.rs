@@ -27,11 +27,11 @@ use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::process::{self, Ended, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
+use pellucid_profile::output::OutputDir;
 use report::Asked;
 use std::collections::HashMap;
 use std::io;
 use std::net::TcpListener;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -128,8 +128,8 @@ struct Root<'a> {
     reports: u32,
     received: Receiver,
     kept: Option<Arc<Kept>>,
-    /// Where the trace goes: as messages call it.
-    trace: Option<PathBuf>,
+    /// Where the trace goes.
+    trace: Option<OutputDir>,
     /// Exit status: that of the first thing that went wrong.
     status: Option<i32>,
     ending: bool,

@@ -4,7 +4,7 @@ use super::{STREAMS, Supervisor};
 use crate::hosts::gather::{self, Sender};
 use crate::hosts::message::ToRoot;
 use crate::signals::{self, Meaning};
-use pellucid_profile::trace::keep;
+use pellucid_profile::trace::keep::{self, Drift};
 use std::fs;
 use std::io;
 use std::time::{Duration, Instant};
@@ -27,10 +27,8 @@ impl Supervisor {
             if let Some((drift_ns, counter_ns, profile)) = remote.collect.take() {
                 remote.snapshots = None;
                 let files = remote.trace.as_ref().map(|directory| {
-                    keep::finish(directory);
-                    // Without it the files are off by the drift, no worse.
-                    let _ = keep::align(directory, counter_ns, drift_ns);
-                    gather::trace_files(directory)
+                    keep::finish(directory, Some(Drift { counter_ns, offset_ns: drift_ns }));
+                    gather::trace_files(directory.path())
                 });
                 let pes = self.profile.as_ref().filter(|_| profile).map(|profile| profile.take(self.pes.all()));
                 sender = Some(Sender::new(pes.unwrap_or_default(), 0, files.unwrap_or_default()));
@@ -62,7 +60,7 @@ impl Supervisor {
             }
         }
         if let Some(directory) = self.remote.as_ref().and_then(|remote| remote.trace.as_ref()) {
-            let _ = fs::remove_dir_all(directory);
+            let _ = fs::remove_dir_all(directory.path());
         }
         Ok(())
     }

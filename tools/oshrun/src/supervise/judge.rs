@@ -17,6 +17,9 @@ const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
+/// What is said of a PE that does not go on by itself.
+const STOPPED: &str = "stopped (by a signal or a debugger), ";
+
 impl Supervisor {
     /// Decides what the end of a PE means for the job.
     pub(super) fn judge(&mut self, pe: u32, ended: Ended) {
@@ -149,7 +152,14 @@ impl Supervisor {
     /// What the PEs of this host do.
     pub(super) fn look(&self, profile: &Profile) -> Vec<PeNow> {
         let running: Vec<u32> = self.pes.running().collect();
-        self.job.pes().map(|pe| profile.look(pe, running.binary_search(&pe).is_ok())).collect()
+        let look = |pe: u32| {
+            let mut now = profile.look(pe, running.binary_search(&pe).is_ok());
+            if process::is_stopped(self.pes.get(pe).pid) {
+                now.stop();
+            }
+            now
+        };
+        self.job.pes().map(look).collect()
     }
 
     /// A line for each of these PEs: what it is doing.
@@ -159,7 +169,8 @@ impl Supervisor {
 
     /// A line for each of these PEs.
     pub(super) fn activity_lines(&self, pes: &[u32]) -> Vec<String> {
-        pes.iter().map(|pe| format!("{}: {}", self.who(*pe), self.place(*pe).now())).collect()
+        let stopped = |pe: u32| if process::is_stopped(self.pes.get(pe).pid) { STOPPED } else { "" };
+        pes.iter().map(|pe| format!("{}: {}{}", self.who(*pe), stopped(*pe), self.place(*pe).now())).collect()
     }
 
     pub(super) fn who(&self, pe: u32) -> Who {

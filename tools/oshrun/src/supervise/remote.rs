@@ -17,9 +17,9 @@ use crate::sys::process;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::bootstrap::talk::Request;
 use pellucid_core::os::packet;
+use pellucid_profile::output::OutputDir;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How often the connection is looked after at least.
@@ -38,7 +38,7 @@ pub struct Remote {
     /// Whether someone may be typing for PE 0.
     pub prompt: bool,
     /// Where PEs write their trace, to be sent and removed.
-    pub trace: Option<PathBuf>,
+    pub trace: Option<OutputDir>,
     /// The root has been told how the job is to end.
     pub told: bool,
     /// The root is gone.

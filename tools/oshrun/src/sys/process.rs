@@ -46,6 +46,12 @@ pub fn wait_for(pid: i32) {
     {}
 }
 
+/// Whether a process is stopped: by a signal, or by a debugger.
+pub fn is_stopped(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']))
+}
+
 /// Whether a process is stopped, or in the hands of a debugger: it does not go on by itself.
 pub fn is_held(pid: i32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! By place in the program.
 
-use super::{place, shown_region};
+use super::{place, region_cell};
 use crate::merge::{Merged, SiteRow};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 use crate::report::symbols::Symbols;
@@ -39,7 +39,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
         grid.row([
             place(known, symbols).into(),
             if row.routine.is_empty() { "(no room)".into() } else { (&*row.routine).into() },
-            shown_region(&row.region).into(),
+            region_cell(&row.region),
             site.calls.into(),
             site.bytes.into(),
             site.total_ns().into(),
@@ -57,7 +57,7 @@ pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -
     if others.calls > 0 {
         let mean = others.total_ns().map(|ns| ns as f64 / others.calls as f64);
         let numbers = [others.calls.into(), others.bytes.into(), others.total_ns().into(), mean.into()];
-        let mut row: Vec<Cell> = vec!["(others)".into(), "-".into(), "-".into()];
+        let mut row: Vec<Cell> = vec!["(others)".into(), Cell::None, Cell::None];
         row.extend(numbers);
         row.extend([others.max_ns.into(), others.timed_calls.into(), Cell::None, Cell::None]);
         grid.row(row);

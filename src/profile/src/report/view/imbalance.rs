@@ -1,6 +1,6 @@
 //! Who came late to which barrier, collective or wait, and what the others lost by it.
 
-use super::{place, shown_region};
+use super::{place, region_cell};
 use crate::merge::{Merged, SiteRow};
 use crate::op::{self, Class};
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -41,7 +41,7 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
         grid.row([
             place(site, symbols).into(),
             late.routine.as_str().into(),
-            shown_region(&late.region).into(),
+            region_cell(&late.region),
             late.meetings.into(),
             late.lost_ns.into(),
             (late.lost_ns as f64 / late.meetings.max(1) as f64).into(),
@@ -84,7 +84,7 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
         grid.row([
             place(row.place(), symbols).into(),
             (&*row.routine).into(),
-            shown_region(&row.region).into(),
+            region_cell(&row.region),
             row.sum.calls.into(),
             row.sum.known_ns.into(),
             row.sum.pes.into(),

@@ -14,7 +14,7 @@ mod sizes;
 
 pub(crate) use matrix::text as matrix_text;
 
-use super::grid::Grid;
+use super::grid::{Cell, Grid};
 use super::symbols::Symbols;
 use super::{Options, View};
 use crate::merge::Merged;
@@ -53,9 +53,9 @@ pub fn grids(view: View, profile: &Merged, options: &Options, symbols: &dyn Symb
     VIEWS.iter().find(|row| row.view == view).map(|row| (row.make)(profile, options, symbols)).unwrap_or_default()
 }
 
-/// A region for people: what is outside of all has no name.
-fn shown_region(name: &str) -> String {
-    if name.is_empty() { "-".to_owned() } else { name.to_owned() }
+/// A region: what is outside of all has no name.
+fn region_cell(name: &str) -> Cell {
+    if name.is_empty() { Cell::None } else { name.into() }
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.

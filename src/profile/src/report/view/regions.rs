@@ -1,6 +1,5 @@
 //! By region of the program, and its markers.
 
-use super::shown_region;
 use crate::merge::{Merged, RegionSum};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
@@ -37,7 +36,7 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     for (name, sum) in rows {
         let named = |value: u64| if name.is_empty() { Cell::None } else { value.into() };
         grid.row([
-            if name.is_empty() { "(outside)".into() } else { shown_region(name).into() },
+            if name.is_empty() { "(outside)".into() } else { name.as_str().into() },
             named(sum.entries),
             named(sum.total_ns),
             sum.own_ns.into(),

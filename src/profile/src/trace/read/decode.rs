@@ -4,6 +4,7 @@ use std::fs;
 use std::mem::offset_of;
 use std::sync::Arc;
 
+use super::super::check;
 use super::super::format::*;
 use super::{Call, Calls, Context, Event, TraceFile, What};
 use crate::file::ReadError;
@@ -13,6 +14,10 @@ use crate::op;
 /// A chunk whose head makes sense.
 struct Chunk {
     sequence: u64,
+    /// Written anew when the PE was killed: nothing of it counts.
+    unfinished: bool,
+    /// Without a checksum: in use when the PE was killed.
+    open: bool,
     offset: usize,
     used: usize,
     base: u64,
@@ -30,29 +35,65 @@ impl TraceFile {
 
     /// As [`Self::for_each`], of these bytes.
     pub fn decode(&self, bytes: &[u8], problems: &mut Vec<ReadError>, mut visit: impl FnMut(&Event)) {
+        let is_truncation = |problem: &ReadError| matches!(problem, ReadError::Truncated { .. });
+        let before = problems.len();
         for chunk in self.chunks(bytes, problems) {
             if let Err(problem) = self.records(bytes, &chunk, &mut visit) {
                 problems.push(problem);
             }
+        }
+        if let Some(written) = self.facts.closed {
+            let wrong = self.wrong_length(bytes.len(), HEAD_BYTES + written as usize * CHUNK_BYTES);
+            problems.extend(wrong.filter(|_| !problems[before..].iter().any(is_truncation)));
         }
     }
 
     /// The chunks that were written to, oldest first.
     fn chunks(&self, bytes: &[u8], problems: &mut Vec<ReadError>) -> Vec<Chunk> {
         let mut chunks = Vec::new();
+        let mut blank = None;
         let mut offset = HEAD_BYTES;
         while offset < bytes.len() {
             match self.chunk(bytes, offset) {
-                Ok(chunk) => chunks.extend(chunk),
+                Ok(Some(chunk)) => {
+                    // Chunks are begun one after the other: a blank one before this was not blank.
+                    if let Some(begin) = blank.take().filter(|_| self.facts.checked) {
+                        problems.push(self.damage(begin..offset, "chunks are missing between others"));
+                    }
+                    chunks.push(chunk);
+                }
+                Ok(None) => blank = blank.or(Some(offset)),
                 Err(problem) => problems.push(problem),
             }
             offset += CHUNK_BYTES;
         }
+        let newest = chunks.iter().map(|chunk| chunk.sequence).max();
+        chunks.retain(|chunk| {
+            let fits = !chunk.open || (self.facts.closed.is_none() && Some(chunk.sequence) == newest);
+            if !fits {
+                let what = "a chunk has lost its checksum; what it holds is left out";
+                problems.push(self.damage(chunk.offset..chunk.offset + CHUNK_BYTES, what));
+            }
+            fits && !chunk.unfinished
+        });
         chunks.sort_by_key(|chunk| chunk.sequence);
         chunks
     }
 
-    /// `None`: reserved, and not written to or just being written anew.
+    fn damage(&self, range: std::ops::Range<usize>, what: &'static str) -> ReadError {
+        ReadError::Damaged { path: self.path.clone(), range: range.start as u64..range.end as u64, what }
+    }
+
+    /// A file that was closed has the length that its head says.
+    fn wrong_length(&self, found: usize, expected: usize) -> Option<ReadError> {
+        if found < expected {
+            let wanted = "the rest of the file";
+            return Some(ReadError::Truncated { path: self.path.clone(), offset: found as u64, wanted });
+        }
+        (found > expected).then(|| self.damage(expected..found, "this is more than was written"))
+    }
+
+    /// `None`: reserved, and not written to.
     fn chunk(&self, bytes: &[u8], offset: usize) -> Result<Option<Chunk>, ReadError> {
         let corrupt = |at: usize, what: String| ReadError::Corrupt {
             path: self.path.clone(),
@@ -67,13 +108,26 @@ impl TraceFile {
         let head = bytes.get(offset..offset + CHUNK_HEAD_BYTES).ok_or_else(truncated)?;
         let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
         if head.iter().all(|&b| b == 0) {
-            return Ok(None);
+            let range = offset..bytes.len().min(offset + CHUNK_BYTES);
+            let what = "a chunk is missing";
+            return if self.facts.closed.is_some() { Err(self.damage(range, what)) } else { Ok(None) };
+        }
+        let sequence = number(offset_of!(ChunkHead, sequence));
+        let closed = number(offset_of!(ChunkHead, closed));
+        let unfinished = sequence == 0 && (self.facts.closed.is_none() || !self.facts.checked);
+        let open = self.facts.checked && closed == 0 && !unfinished;
+        // What a file that was cut still has of a chunk is read without.
+        let whole = bytes.get(offset..offset + CHUNK_BYTES).filter(|_| self.facts.checked && !open && !unfinished);
+        if let Some(whole) = whole {
+            if closed != check::chunk(whole) {
+                let what = "the checksum of a chunk differs; what it holds is left out";
+                return Err(self.damage(offset..offset + CHUNK_BYTES, what));
+            }
         }
         let magic = number(offset_of!(ChunkHead, magic));
         if magic != CHUNK_MAGIC {
             return Err(corrupt(0, format!("a chunk begins with {magic:#018x}, not {CHUNK_MAGIC:#018x}")));
         }
-        let sequence = number(offset_of!(ChunkHead, sequence));
         let used = number(offset_of!(ChunkHead, progress)) as u32 as usize;
         if used > CHUNK_BYTES - CHUNK_HEAD_BYTES {
             let at = offset_of!(ChunkHead, progress);
@@ -81,12 +135,14 @@ impl TraceFile {
         }
         let chunk = Chunk {
             sequence,
+            unfinished: sequence == 0,
+            open,
             offset,
             used,
             base: number(offset_of!(ChunkHead, base_ticks)),
             thread: number(offset_of!(ChunkHead, thread)) as u32,
         };
-        Ok((sequence != 0).then_some(chunk))
+        Ok(Some(chunk))
     }
 
     fn records(&self, bytes: &[u8], chunk: &Chunk, visit: &mut impl FnMut(&Event)) -> Result<(), ReadError> {

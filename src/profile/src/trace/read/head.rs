@@ -5,7 +5,8 @@ use std::io::Read;
 use std::mem::offset_of;
 use std::path::Path;
 
-use super::super::format::{CHUNK_BYTES, HEAD_BYTES, Head, MAGIC, VERSION};
+use super::super::check;
+use super::super::format::{CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION};
 use crate::clock;
 use crate::file::ReadError;
 use crate::op;
@@ -37,6 +38,12 @@ pub struct Facts {
     pub memory: [u64; 4],
     /// Difference of this host's clock to the job's in nanoseconds, when measured first and last.
     pub offset_ns: [i64; 2],
+    /// Whether it has checksums.
+    pub(in super::super) checked: bool,
+    /// The chunks that the file has, once that is closed.
+    pub(in super::super) closed: Option<u32>,
+    /// Whether the head is what was written.
+    pub(super) whole: bool,
     start_ticks: u64,
     mult: u64,
     offset_ticks: [u64; 2],
@@ -69,7 +76,7 @@ impl Facts {
             return Err(corrupt(0, "does not begin as a trace file does".to_owned()));
         }
         let version = half(offset_of!(Head, version));
-        if version != VERSION {
+        if !(OLDEST..=VERSION).contains(&version) {
             return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
         }
         if number(offset_of!(Head, ops_hash)) != op::TABLE_HASH {
@@ -89,6 +96,13 @@ impl Facts {
             return Err(corrupt(offset_of!(Head, clock_mult), "a tick takes no time".to_owned()));
         }
         let pair = |at: usize| [number(at), number(at + 8)];
+        let checked = version > OLDEST;
+        let state = half(offset_of!(Head, state));
+        let whole = match (checked, state) {
+            (false, _) => true,
+            (true, 0) => half(offset_of!(Head, check)) == check::head(&bytes[..HEAD_BYTES]),
+            (true, _) => half(offset_of!(Head, end_check)) == check::closed_head(&bytes[..HEAD_BYTES]),
+        };
         Ok(Facts {
             pe,
             npes,
@@ -102,6 +116,9 @@ impl Facts {
             error: half(offset_of!(Head, error)),
             memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
             offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
+            checked,
+            closed: (checked && state == CLOSED).then(|| half(offset_of!(Head, written))),
+            whole,
             start_ticks: number(offset_of!(Head, start_ticks)),
             mult,
             offset_ticks: pair(offset_of!(Head, offset_ticks)),
@@ -117,6 +134,11 @@ impl Facts {
     pub(super) fn ns(&self, ticks: u64) -> u64 {
         let ns = clock::scale_ns(ticks.saturating_sub(self.start_ticks), self.mult);
         ns.saturating_add_signed(self.offset_at(ticks))
+    }
+
+    /// A moment of this host's counter in ticks.
+    pub(in super::super) fn ticks(&self, counter_ns: u64) -> u64 {
+        u64::try_from((u128::from(counter_ns) << 32) / u128::from(self.mult)).unwrap_or(u64::MAX)
     }
 
     /// The offset at a time: on the line through the two measurements.

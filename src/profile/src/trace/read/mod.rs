@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::format::HEAD_BYTES;
 use crate::file::ReadError;
 
 pub use head::Facts;
@@ -119,14 +120,22 @@ impl Trace {
         let (mut files, mut problems) = (Vec::new(), Vec::new());
         for path in paths(dir).map_err(|error| ReadError::Io(dir.to_owned(), error))? {
             match Facts::read(&path) {
-                Ok(facts) => files.push(TraceFile { path, facts }),
+                Ok(facts) => {
+                    if !facts.whole {
+                        let what = "the checksum of the head differs: times, names and numbers may be wrong";
+                        problems.push(ReadError::Damaged { path: path.clone(), range: 0..HEAD_BYTES as u64, what });
+                    }
+                    files.push(TraceFile { path, facts });
+                }
                 Err(problem) => problems.push(problem),
             }
         }
         if files.is_empty() {
             return Err(problems.into_iter().next().unwrap_or_else(|| ReadError::NotATrace(dir.to_owned())));
         }
-        let newest = files.iter().map(|file| file.facts.job()).max();
+        // What a damaged head says of its job does not count where there is another.
+        let of_whole = files.iter().filter(|file| file.facts.whole).map(|file| file.facts.job()).max();
+        let newest = of_whole.or_else(|| files.iter().map(|file| file.facts.job()).max());
         files.retain(|file| {
             let same = Some(file.facts.job()) == newest;
             if !same {
@@ -137,6 +146,12 @@ impl Trace {
         });
         files.sort_by_key(|file| (file.facts.pe, file.facts.slot));
         Ok(Trace { files, problems })
+    }
+
+    /// Why files could not grow as far as they might have: the first error number that one tells.
+    pub fn error(&self) -> Option<io::Error> {
+        let number = self.files.iter().map(|file| file.facts.error).find(|&error| error != 0)?;
+        Some(io::Error::from_raw_os_error(number as i32))
     }
 
     /// Events that were overwritten or had no room.

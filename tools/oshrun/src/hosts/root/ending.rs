@@ -206,10 +206,8 @@ impl Root<'_> {
     pub(super) fn keep_snapshot(&mut self) {
         let Some(kept) = self.kept.clone() else { return };
         let profile = self.profile(None);
-        if let Ok(directory) = kept.directory()
-            && let Err((path, error)) = pellucid_profile::file::write(&profile, &directory)
-        {
-            kept.complain(&path, &error);
+        if let Err(error) = pellucid_profile::file::write(&profile, kept.directory()) {
+            kept.complain(&error);
         }
     }
 

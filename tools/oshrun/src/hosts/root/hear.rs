@@ -2,7 +2,6 @@
 
 use super::{Host, LINKS, Phase, Root};
 use crate::hosts::clock;
-use crate::hosts::gather;
 use crate::hosts::link::Link;
 use crate::hosts::message::{PROTOCOL, ToPart, ToRoot, VERSION};
 use crate::supervise::Lost;
@@ -156,10 +155,8 @@ impl Root<'_> {
                 self.send(number, &ToPart::Kept { number: snapshot });
             }
             ToRoot::Trace { name, bytes } => {
-                if let Some(directory) = self.trace.clone()
-                    && let Err(error) = gather::append(&directory, &name, &bytes.0)
-                {
-                    self.output.say(&format!("trace: cannot write {}: {error}", directory.join(name).display()));
+                if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
+                    self.output.say(&format!("trace: {error}"));
                 }
             }
             ToRoot::Done {} => self.dismiss(number),

@@ -38,8 +38,15 @@ const PASSED_ON: [&str; 5] = ["SHMEM_", "SMA_", "PELLUCID_", "FI_", "OMP_"];
 /// Others, by name.
 const NAMED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
 /// What only the PE has a use for that it was meant for.
-const PRIVATE: [&str; 6] =
-    ["PELLUCID_JOB_FD", "PELLUCID_PROFILE_FD", "PELLUCID_WIREUP_FD", "PELLUCID_PE", "PELLUCID_NPES", "PELLUCID_IS"];
+const PRIVATE: [&str; 7] = [
+    "PELLUCID_JOB_FD",
+    "PELLUCID_PROFILE_FD",
+    "PELLUCID_WIREUP_FD",
+    "PELLUCID_PE",
+    "PELLUCID_NPES",
+    "PELLUCID_IS",
+    "PELLUCID_TRACE_CLAIM",
+];
 
 impl<'a> Root<'a> {
     /// Starts a part on every host.
@@ -56,8 +63,8 @@ impl<'a> Root<'a> {
         listener.set_nonblocking(true).map_err(|error| needs("wait for connections of the hosts", error))?;
         let secret = || net::secret().map_err(|error| needs("make up a secret (/dev/urandom)", error));
         let (secret, answer) = (secret()?, secret()?);
-        let trace = options.trace.as_deref().and_then(|wanted| results::prepare_trace(options, wanted));
-        let kept = matches!(options.profile, Choice::Level(_)).then(|| Arc::new(Kept::new(options)));
+        let trace = results::take_trace(options)?;
+        let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
         let begin = (clock::counter_ns(), realtime_ns());
 
         let mask = Set::of(&[]).block();
@@ -93,7 +100,7 @@ impl<'a> Root<'a> {
             reports: 0,
             received: Receiver::default(),
             kept,
-            trace: trace.map(|(_, directory)| directory),
+            trace,
             status: None,
             ending: false,
             interrupted: false,

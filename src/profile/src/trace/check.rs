@@ -1,0 +1,44 @@
+//! Checksums of heads and chunks, as bytes.
+
+use std::mem::offset_of;
+
+use crc32fast::Hasher;
+
+use super::format::{CLOSED, ChunkHead, Head};
+
+/// The fields of a head that change while the PE runs, as ranges of bytes; then those that close it.
+const CHANGING: [(usize, usize); 3] = [
+    (offset_of!(Head, offset_ns), offset_of!(Head, dropped)),
+    (offset_of!(Head, dropped), offset_of!(Head, chunks)),
+    (offset_of!(Head, check), offset_of!(Head, end_check) + 4),
+];
+
+/// What [`Head::check`] has to be.
+pub(super) fn head(bytes: &[u8]) -> u32 {
+    let mut hasher = Hasher::new();
+    let mut at = 0;
+    for (begin, end) in CHANGING {
+        hasher.update(&bytes[at..begin]);
+        at = end;
+    }
+    hasher.update(&bytes[at..]);
+    hasher.finalize()
+}
+
+/// What [`Head::end_check`] has to be.
+pub(super) fn closed_head(bytes: &[u8]) -> u32 {
+    around(bytes, offset_of!(Head, end_check), 4)
+}
+
+/// What [`ChunkHead::closed`] has to be.
+pub(super) fn chunk(bytes: &[u8]) -> u64 {
+    u64::from(CLOSED) << 32 | u64::from(around(bytes, offset_of!(ChunkHead, closed), 8))
+}
+
+/// Of all bytes but some.
+fn around(bytes: &[u8], at: usize, length: usize) -> u32 {
+    let mut hasher = Hasher::new();
+    hasher.update(&bytes[..at]);
+    hasher.update(&bytes[at + length..]);
+    hasher.finalize()
+}
