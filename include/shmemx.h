@@ -58,6 +58,7 @@
 #define SHMEMX_ERROR_FULL (-3)
 #define SHMEMX_ERROR_NO_SUCH (-4)
 #define SHMEMX_ERROR_READ_ONLY (-5)
+#define SHMEMX_ERROR_BUSY (-6)
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,10 +99,13 @@ unsigned int shmemx_op_class(int op);
  *   unregistered in between. At most 32 registrations are live, else SHMEMX_ERROR_FULL.
  * - The same callback with the same data a second time is SHMEMX_ERROR_EXISTS; *handle is then the first registration.
  * - shmemx_callback_unregister returns when no thread is in the callback any more, so that its data may be freed. From
- *   within a callback, its own or another, it does not wait; the callback is not entered again.
+ *   within a callback, its own or another, it does not wait; the callback is not entered again. Where a thread is still in
+ *   the callback after 5 s it gives SHMEMX_ERROR_BUSY: the registration has ended, but its data may be in use.
+ * - A callback should return. One that is left by longjmp or a C++ exception counts as ended from the thread's next call on,
+ *   and the call that it was told of is not made.
  * - A callback may call any routine. The call is part of the profile, but no callback hears of it; pshmem_ routines are not
  *   part of the profile either.
- * - A callback that blocks holds up the thread that made the call, and those that unregister it; nobody else.
+ * - A callback that blocks holds up the thread that made the call; nobody else.
  * - Beginnings come in the order of registration, so do ends. shmem_global_exit has no end.
  */
 #define SHMEMX_ENTER 0

@@ -1,8 +1,12 @@
-/* What the gate keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
+/* What the entry layer keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
 struct pellucid_gate_thread {
-    const void *site; /* where the call came from that is on its way through the gate */
-    int place;        /* whose code the thread is in */
-    int ended;        /* what it has to do with the last finalize */
+    const void *site;           /* where the call came from that is on its way through the gate */
+    int place;                  /* whose code the thread is in */
+    unsigned int registration;  /* in a callback: the number of its registration */
+    const void *mark;           /* where on the stack the thread got to that place */
+    unsigned int routine;       /* the routine that may wait which the thread is in, its operation plus 1; 0 for none */
+    int ended;                  /* what it has to do with the last finalize */
+    const void *routine_mark;   /* where on the stack it began */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread

@@ -14,11 +14,13 @@ use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize,
     Ordering::{Relaxed, SeqCst},
 };
+use std::time::{Duration, Instant};
 
 use pellucid_profile::arm::{self, Guest};
 use pellucid_profile::op::{self, COUNT, Class, OPS};
 
-use crate::gate::{self, Call, Place};
+use crate::gate::{self, Call};
+use crate::thread::Place;
 
 /// `SHMEMX_` results.
 pub mod result {
@@ -30,8 +32,11 @@ pub mod result {
     pub const FULL: c_int = -3;
     pub const NO_SUCH: c_int = -4;
     pub const READ_ONLY: c_int = -5;
+    pub const BUSY: c_int = -6;
 }
 
+/// How long [`shmemx_callback_unregister`] waits for other threads.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// Registrations at a time.
 pub const MOST: usize = 32;
 /// `SHMEMX_CLASS_ALL`.
@@ -131,7 +136,7 @@ pub fn enter(call: &Call, site: usize, entered: &mut Entered) {
         entered.births = BIRTHS.load(SeqCst);
         for index in bits(live) {
             let mut state = std::ptr::null_mut();
-            if deliver(&SLOTS[index], call, site, (ENTER, false), entered.births, &mut state) {
+            if deliver(index, call, site, (ENTER, false), entered.births, &mut state) {
                 entered.told |= 1 << index;
                 entered.states[index].write(state);
             }
@@ -145,19 +150,20 @@ pub fn exit(call: &Call, site: usize, entered: &Entered, failed: bool) {
     for index in bits(entered.told) {
         // SAFETY: `enter` has written the states of all that it told.
         let mut state = unsafe { entered.states[index].assume_init() };
-        deliver(&SLOTS[index], call, site, (EXIT, failed), entered.births, &mut state);
+        deliver(index, call, site, (EXIT, failed), entered.births, &mut state);
     }
 }
 
 /// Calls a registration that was there when the call began. Gives whether it was called.
 fn deliver(
-    slot: &Slot,
+    index: usize,
     call: &Call,
     site: usize,
     (phase, failed): (c_int, bool),
     births: u64,
     state: &mut *mut c_void,
 ) -> bool {
+    let slot = &SLOTS[index];
     slot.busy.fetch_add(1, SeqCst);
     let class = 1 << OPS[usize::from(call.op)].class as u32;
     // Only now: who ends a registration looks at `busy` after the state has changed.
@@ -184,12 +190,21 @@ fn deliver(
         // SAFETY: a live slot holds the function pointer that `register` stored; `busy` keeps it from being replaced.
         let callback = unsafe { std::mem::transmute::<usize, Callback>(slot.callback.load(Relaxed)) };
         // SAFETY: registered to be called so; the event lives as long as the call.
-        gate::at(Place::Callback, || unsafe { callback(&raw const event, data) });
+        gate::at(Place::Callback, index, || unsafe { callback(&raw const event, data) });
     }
     if slot.busy.fetch_sub(1, SeqCst) == 1 {
         release(slot);
     }
     mine
+}
+
+/// A thread has left a callback by an exception or `longjmp`: it is not in it any more.
+pub fn abandoned(index: usize) {
+    if let Some(slot) = SLOTS.get(index)
+        && slot.busy.fetch_sub(1, SeqCst) == 1
+    {
+        release(slot);
+    }
 }
 
 /// The last one out frees a slot whose registration has ended.
@@ -258,9 +273,11 @@ pub unsafe extern "C" fn shmemx_callback_register(
     result::SUCCESS
 }
 
-/// Ends a registration. Outside a callback it returns when no thread is in the callback any more.
+/// Ends a registration. Outside a callback it returns when no thread is in the callback any more, or after [`PATIENCE`].
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
+    // Whether this thread has left a callback by a jump, before anybody waits for it.
+    gate::place();
     let turn = CHANGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let live = |slot: &Slot| slot.state.load(SeqCst) == LIVE && slot.handle.load(Relaxed) == handle;
     let Some((index, slot)) = SLOTS.iter().enumerate().find(|(_, slot)| live(slot)) else { return result::NO_SUCH };
@@ -270,8 +287,17 @@ pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     drop(turn);
     release(slot);
     // Another registration may have taken the slot by the time this looks: then it was free in between.
+    let since = Instant::now();
     while gate::place() != Place::Callback && slot.state.load(SeqCst) == LEAVING && slot.handle.load(SeqCst) == handle {
-        std::thread::sleep(std::time::Duration::from_micros(50));
+        if since.elapsed() > PATIENCE {
+            eprintln!(
+                "pellucid: shmemx_callback_unregister: a thread is still in the callback after {} s, or has left it by longjmp \
+                 or an exception and made no call since: its data may be in use",
+                PATIENCE.as_secs()
+            );
+            return result::BUSY;
+        }
+        std::thread::sleep(Duration::from_micros(50));
     }
     result::SUCCESS
 }

@@ -1,6 +1,7 @@
 //! `shmem_pcontrol` (10.1.1). Levels and their meaning are in `shmemx.h`.
 #![allow(unsafe_code)]
 
+use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_long};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -44,7 +45,9 @@ pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -
         MARKER => match text(name) {
             // A trace keeps whole numbers.
             Some(name) if recorder::marker(&name, value) => trace::marker(&name, value.round() as i64),
-            Some(name) => warn(format_args!("marker {name:?} is not recorded: 64 names are kept")),
+            Some(name) => warn(format_args!(
+                "marker {name:?} is not recorded: 64 names are kept, and none of a signal handler that interrupts another marker"
+            )),
             None => warn(format_args!("a marker needs a name")),
         },
         TRACE_ON | TRACE_OFF => {
@@ -70,13 +73,13 @@ fn flush() {
 }
 
 /// A C string; `None` for a null pointer or an empty text.
-fn text(name: *const c_char) -> Option<String> {
+fn text<'a>(name: *const c_char) -> Option<Cow<'a, str>> {
     if name.is_null() {
         return None;
     }
-    // SAFETY: the program passes a C string, as shmemx.h says.
+    // SAFETY: the program passes a C string, as shmemx.h says, and it stays for the call.
     let name = unsafe { CStr::from_ptr(name) };
-    Some(name.to_string_lossy().into_owned()).filter(|name| !name.is_empty())
+    Some(name.to_string_lossy()).filter(|name| !name.is_empty())
 }
 
 fn check(done: bool, otherwise: std::fmt::Arguments<'_>) {

@@ -14,7 +14,8 @@ use pellucid_core::runtime;
 use pellucid_profile::arm;
 use pellucid_profile::op::{self, OPS};
 
-use crate::gate::{self, Ended, Place};
+use crate::gate;
+use crate::thread::{self, Ended, Place};
 
 unsafe extern "C" {
     /// Of the C library, for destructors of thread-local objects; the last one registered runs first.
@@ -27,18 +28,18 @@ unsafe extern "C" {
 
 /// The last finalize is complete, in this thread.
 pub fn begin() {
-    match gate::set_ended(Ended::Finalized) {
+    match thread::get().ended.replace(Ended::Finalized) {
         Ended::Not => {
             // SAFETY: the function lives as long as the library, which is named by an address in it.
             let refused = unsafe { __cxa_thread_atexit_impl(leave, ptr::null_mut(), (&raw const OPS).cast()) };
             if refused != 0 {
-                gate::set_ended(Ended::Leaving);
+                thread::get().ended.set(Ended::Leaving);
             }
         }
         Ended::Finalized => {}
-        Ended::Leaving => _ = gate::set_ended(Ended::Leaving),
+        Ended::Leaving => thread::get().ended.set(Ended::Leaving),
     }
-    arm::set_closed(gate::ended() == Ended::Finalized);
+    arm::set_closed(thread::get().ended.get() == Ended::Finalized);
 }
 
 /// The library is initialized again.
@@ -47,13 +48,13 @@ pub fn end() {
 }
 
 unsafe extern "C" fn leave(_: *mut c_void) {
-    gate::set_ended(Ended::Leaving);
+    thread::get().ended.set(Ended::Leaving);
     arm::set_closed(false);
 }
 
 /// Ends the job where a call is the program's and comes too late.
 pub fn check(op: u16) {
-    if arm::is_closed() && gate::ended() == Ended::Finalized && gate::place() == Place::Outside && op::needs_library(op)
+    if arm::is_closed() && thread::get().ended.get() == Ended::Finalized && gate::place() == Place::Outside && op::needs_library(op)
     {
         runtime::fail(OPS[usize::from(op)].name, Fault::from(Cause::Finalized));
     }

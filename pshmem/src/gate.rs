@@ -17,7 +17,9 @@ use pellucid_profile::recorder;
 use crate::callbacks::{self, Entered};
 use crate::caller;
 use crate::finale;
+use crate::check;
 use crate::generated::addresses::{VARIADIC, WAYS};
+use crate::thread::{self, Mark, Place};
 
 /// Address of a function.
 #[derive(Clone, Copy)]
@@ -76,67 +78,30 @@ impl Call {
     }
 }
 
-/// Whose code a thread is in.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Place {
-    /// The application's, or a tool's that nobody called from here.
-    Outside = 0,
-    /// That of a stacked tool, which has a call of the application.
-    Tool = 1,
-    /// A callback's.
-    Callback = 2,
-}
-
-/// What a thread has to do with the last finalize.
-#[derive(Clone, Copy, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Ended {
-    /// Nothing.
-    Not = 0,
-    /// It has called it.
-    Finalized = 1,
-    /// It has called it, and ends now: its destructors may run, and where it ends the process all exit handlers.
-    Leaving = 2,
-}
-
-/// `struct pellucid_gate_thread` of `shim/thread.c`.
-#[repr(C)]
-struct Thread {
-    site: usize,
-    place: Place,
-    ended: Ended,
-}
-
-unsafe extern "C" {
-    fn pellucid_gate_thread_get() -> *mut Thread;
-}
-
-/// Where the calling thread is.
+/// Where the calling thread is. A tool or callback that was left by an exception or `longjmp` is left.
 pub fn place() -> Place {
-    // SAFETY: the calling thread's own variable, which begins as zero: outside.
-    unsafe { (*pellucid_gate_thread_get()).place }
+    let thread = thread::get();
+    if thread.place.get() != Place::Outside && !Mark::is_there(thread.mark.get()) {
+        let place = thread.place.replace(Place::Outside);
+        if place == Place::Callback {
+            callbacks::abandoned(thread.registration.get() as usize);
+        }
+    }
+    thread.place.get()
 }
 
-/// What the calling thread has to do with the last finalize.
-pub fn ended() -> Ended {
-    // SAFETY: as in `place`.
-    unsafe { (*pellucid_gate_thread_get()).ended }
-}
-
-/// See [`ended`]. Gives what was the case before.
-pub fn set_ended(ended: Ended) -> Ended {
-    // SAFETY: as in `place`.
-    unsafe { std::mem::replace(&mut (*pellucid_gate_thread_get()).ended, ended) }
-}
-
-/// Runs `f` at a place.
-pub fn at<R>(place: Place, f: impl FnOnce() -> R) -> R {
-    // SAFETY: as in `place`; the pointer is good for the life of the thread, nothing else holds a reference.
-    let before = unsafe { std::mem::replace(&mut (*pellucid_gate_thread_get()).place, place) };
+/// Runs `f` at a place; in a callback `registration` tells whose.
+pub fn at<R>(place: Place, registration: usize, f: impl FnOnce() -> R) -> R {
+    let thread = thread::get();
+    let mark = Mark::new();
+    mark.set();
+    let mark = thread.mark.replace(&raw const mark);
+    let registration = thread.registration.replace(registration as u32);
+    let place = thread.place.replace(place);
     let result = f();
-    // SAFETY: as above.
-    unsafe { (*pellucid_gate_thread_get()).place = before };
+    thread.place.set(place);
+    thread.registration.set(registration);
+    thread.mark.set(mark);
     result
 }
 
@@ -186,26 +151,22 @@ extern "C" fn choose(entry: u16, site: usize, stack: usize, frame: usize) -> *co
         }
         return tool.0 as *const ();
     }
-    // SAFETY: as in `place`.
-    unsafe { (*pellucid_gate_thread_get()).site = site };
+    thread::get().site.set(site);
     ways.guest.0
 }
 
 /// Takes a call past callbacks, profile and tools. `go` makes it, by the tool it is given or by the routine, and tells
 /// whether its result is an error; it is called exactly once.
 pub fn pass(call: &Call, go: &mut dyn FnMut(Option<Tool>) -> bool) {
-    // SAFETY: as in `place`.
-    let (site, place) = unsafe {
-        let thread = pellucid_gate_thread_get();
-        ((*thread).site, (*thread).place)
-    };
+    let (site, place) = (thread::get().site.get(), place());
+    check::call(call);
     // A callback that calls is not called back.
     let mut entered = Entered::nobody();
     if place != Place::Callback {
         callbacks::enter(call, site, &mut entered);
     }
     let tool = tool(call.op);
-    let mut body = || if tool.is_some() { at(Place::Tool, || go(tool)) } else { go(None) };
+    let mut body = || if tool.is_some() { at(Place::Tool, 0, || go(tool)) } else { go(None) };
     let Call { op, peer, addr, bytes, .. } = *call;
     let failed = if arm::level() <= 0 {
         body()

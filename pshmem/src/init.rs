@@ -14,10 +14,12 @@ use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
 
+use crate::check;
 use crate::finale;
 use crate::info::answer;
 use crate::keep;
 use crate::places;
+use crate::thread;
 use crate::tool;
 
 /// 9.1.1: initializes the library, or counts one more user of it.
@@ -50,19 +52,22 @@ pub fn finalize() -> Result<(), Fault> {
         recorder::mark(Mark::Finalizing);
     }
     if runtime::finalize()? {
+        STARTED.store(false, Relaxed);
         recorder::mark(Mark::Finalized);
         finale::begin();
     }
     Ok(())
 }
 
-/// 9.1.13: initializes once; the number of PEs is ignored, repeated calls do nothing. The runtime finalizes at exit what
-/// is still open.
+/// Whether `start_pes` has initialized the library, and that is not finalized.
+static STARTED: AtomicBool = AtomicBool::new(false);
+
+/// 9.1.13: initializes once; the number of PEs is ignored, repeated calls do nothing until the library is
+/// finalized. The runtime finalizes at exit what is still open.
 ///
 /// # Errors
 /// What the runtime found.
 pub fn start_pes(_npes: c_int) -> Result<(), Fault> {
-    static STARTED: AtomicBool = AtomicBool::new(false);
     if STARTED.swap(true, Relaxed) {
         return Ok(());
     }
@@ -79,11 +84,15 @@ extern "C" fn pellucid_left() {
 
 /// Initializes on behalf of a routine, which is recorded at the first time after the fact: it began before there was
 /// anything to record into.
-fn begin(routine: &str, thread: c_int) -> Result<Start, Fault> {
+fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     begun();
-    let start = runtime::init_thread(thread, PROFILES)?;
+    thread::name_routines();
+    let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
+    if start.first && runtime::map().check {
+        check::begin();
+    }
     let counters = counters(&start)?;
     if start.first && start.profile_fd.is_none() {
         places::take_alone();

@@ -13,6 +13,8 @@
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
 //! | [`seen`] | what the profile is told of teams and contexts |
 //! | [`tool`] | who else defines `shmem_` routines in this process |
+//! | `check` | what is checked of transfers with `SHMEM_DEBUG` |
+//! | [`thread`] | what is kept for each thread, and calls in calls |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
 #![deny(unsafe_code)]
 // Pointers come from C callers; the entries that pass them on are `unsafe extern "C"`.
@@ -25,6 +27,7 @@ pub mod routine;
 
 pub mod callbacks;
 mod caller;
+mod check;
 pub mod control;
 pub mod finale;
 pub mod gate;
@@ -36,6 +39,7 @@ mod places;
 pub mod seen;
 pub mod shim;
 pub mod stack;
+pub mod thread;
 pub mod tool;
 pub mod types;
 pub mod variables;

@@ -63,12 +63,12 @@ macro_rules! routine {
         $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
-            or_end($op, unsafe { $call })
+            or_end($op, unsafe { within!($timing, $op, $call) })
         }
         $($head)* unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             // SAFETY: as in the implementation.
-            let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { $call }));
+            let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { within!($timing, $op, $call) }));
             $(
                 let $r = result;
                 if $failed {
@@ -119,6 +119,16 @@ macro_rules! routine {
     };
 }
 
+/// `within!(timing, op, expression)`: the expression, and for a routine that may wait a note that the thread is in it.
+macro_rules! within {
+    (timed, $op:literal, $call:expr) => {
+        $crate::thread::within($op, || $call)
+    };
+    ($timing:ident, $op:literal, $call:expr) => {
+        $call
+    };
+}
+
 /// The one place where an implementation's result becomes what C sees: a value, or the end of the job.
 #[inline(always)]
 pub fn or_end<R>(op: u16, result: Result<R, Fault>) -> R {
@@ -128,9 +138,10 @@ pub fn or_end<R>(op: u16, result: Result<R, Fault>) -> R {
     }
 }
 
+/// Ends the job because a call cannot be carried out.
 #[cold]
 #[inline(never)]
-fn end(op: u16, fault: Fault) -> ! {
+pub fn end(op: u16, fault: Fault) -> ! {
     pellucid_core::runtime::fail(OPS[usize::from(op)].name, fault)
 }
 

@@ -3,7 +3,7 @@
 fn main() {
     println!("cargo:rerun-if-changed=shim");
     cc::Build::new()
-        .files(["shim/loader.c", "shim/sanitizer.c"])
+        .files(["shim/loader.c", "shim/sanitizer.c", "shim/thread.c"])
         .std("c11")
         .opt_level(2)
         .warnings(true)

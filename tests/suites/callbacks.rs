@@ -33,6 +33,25 @@ fn the_same_with_a_tool_in_the_row() {
 }
 
 #[test]
+fn a_callback_may_be_left_by_a_jump_or_an_exception() {
+    let folder = tree::fresh("callbacks-left");
+    let source = tree::package().join("programs/tools/left.c");
+    for (name, compiler, language) in [("jump", "oshcc", "c"), ("throw", "oshc++", "c++")] {
+        let binary = folder.join(name);
+        let job =
+            Job::new(tree::tool(compiler)).args(["-O1", "-pthread", "-x", language]).arg(&source).args(["-x", "none"]);
+        job.arg("-o").arg(&binary).run().expect_code(0);
+        for options in [&[][..], &["--profile", "off"]] {
+            let outcome = Job::oshrun(1).args(options).arg(&binary).limit(20).run().expect_code(0);
+            assert_eq!(outcome.stdout, "left and went on\n");
+        }
+    }
+    // One that is left in a thread that makes no call afterwards is waited for, but not for ever.
+    let outcome = Job::oshrun(1).arg(folder.join("jump")).arg("away").limit(30).run().expect_code(0);
+    assert!(outcome.stderr.contains("shmemx_callback_unregister: a thread"), "{}", outcome.describe());
+}
+
+#[test]
 fn the_header_is_c99_and_cpp() {
     let folder = tree::fresh("callbacks");
     let text = "#include <shmemx.h>\nint main(void) { return shmemx_var_count() > 0 ? 0 : 1; }\n";

@@ -74,6 +74,49 @@ fn a_name_that_is_nearly_right_gets_a_warning() {
 }
 
 #[test]
+fn a_name_that_is_not_known_is_told_once_a_job() {
+    let names = ["SHMEM_ZEBRA_STRIPES", "SMA_TRACE_FILE"];
+    let tell = |job: Job| {
+        let outcome = names.iter().fold(job, |job, name| job.env(name, "1")).limit(30).run().expect_code(0);
+        for name in names {
+            let line = format!("environment variable {name} is not known; the nearest name is S");
+            assert_eq!(outcome.stderr.matches(&line).count(), 1, "{}", outcome.describe());
+        }
+    };
+    tell(Job::oshrun(3).arg(plain()));
+    match harness::system::find(&["mpiexec.hydra"]) {
+        Some(hydra) => tell(Job::new(hydra).args(["-n", "3"]).arg(plain())),
+        None => println!("skipped: no mpiexec.hydra"),
+    }
+}
+
+#[test]
+fn a_fault_ends_as_shmem_abort_says() {
+    let binary = Build::program("misuse/misuse.c").build();
+    let fault = |how: &str| Job::oshrun(2).env("SHMEM_ABORT", how).arg(&binary).arg("pe-p").limit(20).run();
+    let outcome = fault("exit").expect_code(1);
+    assert!(!outcome.stderr.contains("stack of this thread"), "{}", outcome.describe());
+    let outcome = fault("trace").expect_code(1);
+    outcome.expect_text(&["shmem_long_p: pe = ", "stack of this thread", "misuse-misuse", "libc.so.6 0x", "addr2line"]);
+    let outcome = fault("abort").expect_code(128 + 6);
+    outcome.expect_text(&["shmem_long_p: pe = ", "signal 6"]);
+}
+
+#[test]
+fn a_fault_in_python_shows_its_stack() {
+    let Some(python) = harness::system::find(&["python3"]) else { return println!("skipped: no python3") };
+    let script = harness::tree::fresh("abort").join("wrong.py");
+    let text = "import ctypes, sys\n\
+        shmem = ctypes.CDLL(sys.argv[1])\n\
+        def transfer():\n    shmem.shmem_long_p(ctypes.c_void_p(64), ctypes.c_long(1), 0)\n\
+        shmem.shmem_init()\ntransfer()\n";
+    std::fs::write(&script, text).expect("target/tests can be written");
+    let job = Job::oshrun(1).env("SHMEM_ABORT", "trace").arg(python).arg(&script);
+    let outcome = job.arg(harness::tree::library("libsma.so")).limit(20).run().expect_code(1);
+    outcome.expect_text(&["not a symmetric address", "stack of this thread", "wrong.py\", line 4 in transfer"]);
+}
+
+#[test]
 fn heaps_of_all_sizes() {
     for size in ["0", "1", "4095", "64k", "1m", "2.5M", "700m", "4g"] {
         Job::oshrun(2).env("SHMEM_SYMMETRIC_SIZE", size).arg(heap()).limit(20).run().expect_code(0);
@@ -92,7 +135,25 @@ fn static_objects_can_be_left_private() {
 
 #[test]
 fn values_that_cannot_be_used_are_named() {
-    for (name, value) in [("SHMEM_PROFILE", "banana"), ("SHMEM_STATIC_SEGMENT", "perhaps")] {
+    for (name, value) in [
+        ("SHMEM_PROFILE", "banana"),
+        ("SHMEM_PROFILE", "99"),
+        ("SHMEM_PROFILE", "2"),
+        ("SHMEM_STATIC_SEGMENT", "perhaps"),
+        // Whether or not this job has what they are about.
+        ("SHMEM_TOOLS_OPTIONAL", "zz"),
+        ("SHMEM_TRACE_SIZE", "12"),
+        ("SHMEM_TRACE_START", "zz"),
+        ("SHMEM_TRACE_DETAIL", "zz"),
+        ("SHMEM_PROFILE_SAMPLING", "0"),
+        ("SHMEM_PROFILE_LONG", "zz"),
+        ("SHMEM_COUNTERS", "zz"),
+        ("SHMEM_ATOMICS", "zz"),
+        ("SHMEM_TRANSPORT", "zz"),
+        ("SHMEM_COLLECTIVES", "barrier:zz"),
+        ("SHMEM_ABORT", "zz"),
+        ("SHMEM_BOOTSTRAP", "zz"),
+    ] {
         let outcome = Job::oshrun(2).args(["-x", &format!("{name}={value}")]).arg(plain()).limit(10).run();
         assert!(outcome.code() > 0 && outcome.code() < 128, "{name}={value}\n{}", outcome.describe());
         outcome.expect_text(&[name, value]);

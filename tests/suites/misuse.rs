@@ -77,6 +77,18 @@ fn a_call_before_init() {
 }
 
 #[test]
+fn a_thread_level_that_does_not_exist() {
+    check(
+        "misuse/misuse.c",
+        &[
+            ("thread-77", "shmem_init_thread", &["requested = 77", "(0)", "MULTIPLE (3)"]),
+            ("thread-negative", "shmem_init_thread", &["requested = -1"]),
+            ("thread-nested", "shmem_init_thread", &["requested = 4"]),
+        ],
+    );
+}
+
+#[test]
 fn a_pe_that_does_not_exist() {
     check(
         "misuse/misuse.c",

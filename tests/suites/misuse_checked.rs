@@ -26,6 +26,14 @@ const CASES: &[(&str, &[&str])] = &[
     ("overlap-reduce", &["dest = 0x", "overlap", "one object or two apart"]),
     ("overlap-broadcast", &["dest = 0x", "overlap", "must be apart"]),
     ("overlap-collect", &["dest = 0x", "overlap"]),
+    ("lock-clear", &["shmem_clear_lock: lock = 0x", "is not held by this PE"]),
+    ("lock-twice", &["shmem_set_lock: lock = 0x", "is held by this thread already"]),
+    ("put-freed", &["shmem_long_put: dest = 0x", "(32 bytes) lies in no object", "it was freed, or never allocated"]),
+    ("get-never", &["shmem_long_get: source = 0x", "lies in no object of the symmetric heap"]),
+    ("put-past", &["shmem_long_p: dest = 0x", "lies in no object of the symmetric heap"]),
+    ("amo-never", &["shmem_long_atomic_inc: dest = 0x", "lies in no object of the symmetric heap"]),
+    ("put-from-freed", &["shmem_putmem: source = 0x", "lies in no object of the symmetric heap"]),
+    ("put-self", &["shmem_long_put: dest = 0x", "and source = 0x", "overlap: they must be apart"]),
     ("team-twice", &["shmem_team_destroy: team = 0x", "was destroyed already"]),
     ("ctx-twice", &["shmem_ctx_destroy: ctx = 0x", "was destroyed already"]),
     ("ctx-of-team", &["shmem_ctx_long_p: ctx = 0x", "was destroyed already"]),
@@ -75,26 +83,46 @@ fn explained(cases: &[(&str, &[&str])], pes: [usize; 2]) {
 #[test]
 fn what_does_no_harm_goes_on_without_the_checks() {
     let binary = Build::program("misuse/checked.c").build();
-    for case in ["psync-stack", "psync-null", "odd-wait"] {
+    for case in ["psync-stack", "psync-null", "odd-wait", "put-freed", "put-past", "put-self"] {
         Job::oshrun(3).arg(&binary).arg(case).run().expect_code(0);
     }
 }
 
 #[test]
+fn what_is_right_passes_the_checks() {
+    let binary = Build::program("misuse/checked.c").build();
+    for case in ["lock-right", "put-right"] {
+        for options in [&["--check"][..], &["--check", "--profile", "off"]] {
+            let outcome = Job::oshrun(2).args(options).arg(&binary).arg(case).run().expect_code(0);
+            assert_eq!(outcome.stderr, "", "{case}");
+        }
+    }
+}
+
+#[test]
+fn hints_that_are_not_known_are_ignored() {
+    let binary = Build::program("misuse/checked.c").build();
+    let outcome = Job::oshrun(2).arg(&binary).arg("hints").run().expect_code(0);
+    assert_eq!(outcome.stderr, "");
+    let outcome = Job::oshrun(2).arg("--check").arg(&binary).arg("hints").run().expect_code(0);
+    assert_eq!(outcome.stderr.matches("0x40 is not known, and ignored").count(), 1, "{}", outcome.describe());
+}
+
+#[test]
 fn a_heap_that_is_too_small_is_explained_once() {
     let binary = Build::program("misuse/checked.c").build();
-    let outcome = Job::oshrun(2).args(["--check", "--heap", "8m"]).arg(&binary).arg("heap").run().expect_code(0);
-    let is_finding = |line: &&str| line.starts_with("pellucid: ");
-    assert_eq!(outcome.stderr.lines().filter(is_finding).count(), 1, "{}", outcome.describe());
-    let words = [
-        "PE 0: shmem_malloc returns null",
-        "1099511627776 bytes",
-        "8388608 bytes",
-        "largest gap",
-        "SHMEM_SYMMETRIC_SIZE=",
-    ];
-    outcome.expect_text(&words);
-    // Without the checks a null pointer is all there is.
-    let outcome = Job::oshrun(2).args(["--heap", "8m"]).arg(&binary).arg("heap").run().expect_code(0);
-    assert!(outcome.stderr.is_empty(), "{}", outcome.describe());
+    for options in [&["--check", "--heap", "8m"][..], &["--heap", "8m"]] {
+        let outcome = Job::oshrun(2).args(options).arg(&binary).arg("heap").run().expect_code(0);
+        let is_finding = |line: &&str| line.starts_with("pellucid: ");
+        assert_eq!(outcome.stderr.lines().filter(is_finding).count(), 1, "{}", outcome.describe());
+        let words = [
+            "PE 0: shmem_malloc returns null",
+            "1099511627776 bytes",
+            "8388608 bytes",
+            "largest gap",
+            "SHMEM_SYMMETRIC_SIZE=",
+            "oshrun --heap",
+        ];
+        outcome.expect_text(&words);
+    }
 }

@@ -5,6 +5,7 @@ use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use pellucid_core::base::env;
 use pellucid_core::os::library;
 
 use super::guard::{self, Loading};
@@ -12,7 +13,6 @@ use super::objects::{self, Object};
 use super::{Tool, functions, lookup};
 
 const TOOLS: &str = "SHMEM_TOOLS";
-const OPTIONAL: &str = "SHMEM_TOOLS_OPTIONAL";
 /// Says that a copy of this library has loaded the tools of this process: a tool may bring another one.
 const DONE: &str = "PELLUCID_TOOLS_LOADED";
 
@@ -73,7 +73,8 @@ fn this_execution() -> String {
 /// Loads every tool, or ends the process with a message.
 pub fn all(argv: *const *const c_char, envp: *const *const c_char) -> Vec<Tool> {
     let Some(list) = std::env::var_os(TOOLS).filter(|list| !list.is_empty()) else { return Vec::new() };
-    let optional = std::env::var_os(OPTIONAL).is_some_and(|value| !value.is_empty() && value != "0");
+    // A value that is neither is refused at the initialization.
+    let optional = env::tools_optional().unwrap_or(false);
     let execution = this_execution();
     if std::env::var_os(DONE).is_some_and(|done| done == *execution) {
         return Vec::new();

@@ -7,7 +7,11 @@
 //! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It leads to
 //! the gate, which tells the program's calls from those that the tool makes on its own.
 
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::{
+    AtomicBool, AtomicI32, AtomicU8, AtomicU64,
+    Ordering::{Relaxed, SeqCst},
+    fence,
+};
 
 use crate::op::{self, COUNT, OPS, Timing};
 
@@ -20,11 +24,31 @@ pub const SITE: u8 = 2;
 /// Calls go the longer way, which records them where the profile is on.
 pub const GATE: u8 = 3;
 
+/// Flag bytes that are stored together: a change of the level must not take longer than the calls that it is about.
+const AT_ONCE: usize = size_of::<u64>();
+const WORDS: usize = COUNT.div_ceil(AT_ONCE);
+
+/// A byte an operation, that of operation 0 first in memory.
+pub type Flags = [AtomicU64; WORDS];
+
 /// What becomes of calls that arrive through `shmem_X`.
-pub static ARM: [AtomicU8; COUNT] = [const { AtomicU8::new(OFF) }; COUNT];
+pub static ARM: Flags = [const { AtomicU64::new(0) }; WORDS];
 
 /// What becomes of calls that arrive through `pshmem_X`.
-pub static PARM: [AtomicU8; COUNT] = [const { AtomicU8::new(OFF) }; COUNT];
+pub static PARM: Flags = [const { AtomicU64::new(0) }; WORDS];
+
+/// The flag of an operation.
+pub fn flag(flags: &Flags, op: u16) -> u8 {
+    let op = usize::from(op);
+    flags[op / AT_ONCE].load(Relaxed).to_ne_bytes()[op % AT_ONCE]
+}
+
+/// The byte of an operation in its word, and the number of that.
+fn place(op: usize, byte: u8) -> (usize, u64) {
+    let mut bytes = [0; AT_ONCE];
+    bytes[op % AT_ONCE] = byte;
+    (op / AT_ONCE, u64::from_ne_bytes(bytes))
+}
 
 /// Who wants the calls of an operation to pass the gate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,18 +58,52 @@ pub enum Guest {
     Tool = 1,
     /// A callback.
     Callback = 2,
+    /// Checks of arguments that take long.
+    Check = 4,
 }
 
-static FOREIGN: [AtomicBool; COUNT] = [const { AtomicBool::new(false) }; COUNT];
+/// 0xff where `shmem_X` is someone else's.
+static FOREIGN: Flags = [const { AtomicU64::new(0) }; WORDS];
+/// Whether it is anywhere.
+static ANY_FOREIGN: AtomicBool = AtomicBool::new(false);
+/// Who wants calls to pass the gate.
 static GUESTS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
-static CLOSED: AtomicBool = AtomicBool::new(false);
+/// [`GATE`] where somebody does, else 0.
+static GATED: Flags = [const { AtomicU64::new(0) }; WORDS];
+/// [`GATE`] where the library is closed and calls need it, else 0.
+static CLOSED: Flags = [const { AtomicU64::new(0) }; WORDS];
+static IS_CLOSED: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicI32 = AtomicI32::new(0);
 static BRIEF: AtomicBool = AtomicBool::new(false);
+/// Grows with each change of what is above.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+
+/// What the flags are while the profile is on: each call with its place.
+const ALL_SITES: [u64; WORDS] = [u64::from_ne_bytes([SITE; AT_ONCE]); WORDS];
+/// The same in a brief profile.
+const BRIEF_SITES: [u64; WORDS] = {
+    let mut words = ALL_SITES;
+    let mut op = 0;
+    while op < COUNT {
+        if !matches!(OPS[op].timing, Timing::Timed) {
+            let mut bytes = words[op / AT_ONCE].to_ne_bytes();
+            bytes[op % AT_ONCE] = PROBE;
+            words[op / AT_ONCE] = u64::from_ne_bytes(bytes);
+        }
+        op += 1;
+    }
+    words
+};
+const NO_SITES: [u64; WORDS] = [0; WORDS];
+/// A word of calls that pass the gate.
+const GATES: u64 = u64::from_ne_bytes([GATE; AT_ONCE]);
 
 /// Whether short calls are counted by operation only, which leaves them twice as fast: nobody asked for a profile to be
-/// kept. In force from the next change of the level on.
+/// kept.
 pub fn set_brief(brief: bool) {
-    BRIEF.store(brief, SeqCst);
+    if BRIEF.swap(brief, SeqCst) != brief {
+        refresh();
+    }
 }
 
 /// See [`set_brief`].
@@ -54,44 +112,68 @@ pub fn is_brief() -> bool {
     BRIEF.load(Relaxed)
 }
 
+/// Sets or clears bits of an operation's byte.
+fn assign(flags: &Flags, op: usize, bits: u8, on: bool) {
+    let (word, bits) = place(op, bits);
+    if on {
+        flags[word].fetch_or(bits, SeqCst);
+    } else {
+        flags[word].fetch_and(!bits, SeqCst);
+    }
+}
+
 /// Tells whether `shmem_X` of this operation is defined by someone else.
 pub fn set_foreign(op: u16, foreign: bool) {
-    if let Some(flag) = FOREIGN.get(usize::from(op)) {
-        flag.store(foreign, SeqCst);
-        apply(usize::from(op));
+    if usize::from(op) >= COUNT {
+        return;
     }
+    assign(&FOREIGN, op.into(), 0xff, foreign);
+    // Once there was one, the flags of `pshmem_X` are kept.
+    ANY_FOREIGN.fetch_or(foreign, SeqCst);
+    change(usize::from(op) / AT_ONCE..usize::from(op) / AT_ONCE + 1);
 }
 
 /// Whether `shmem_X` of this operation was said to be defined by someone else.
 pub fn is_foreign(op: u16) -> bool {
-    FOREIGN.get(usize::from(op)).is_some_and(|flag| flag.load(Relaxed))
+    usize::from(op) < COUNT && flag(&FOREIGN, op) != 0
 }
 
 /// Sends the calls of an operation through the gate, or no longer.
 pub fn set_guest(op: u16, guest: Guest, wants: bool) {
-    if let Some(guests) = GUESTS.get(usize::from(op)) {
-        if wants {
-            guests.fetch_or(guest as u8, SeqCst);
-        } else {
-            guests.fetch_and(!(guest as u8), SeqCst);
-        }
-        apply(usize::from(op));
+    let Some(guests) = GUESTS.get(usize::from(op)) else { return };
+    if wants {
+        guests.fetch_or(guest as u8, SeqCst);
+    } else {
+        guests.fetch_and(!(guest as u8), SeqCst);
     }
+    loop {
+        let wanted = guests.load(SeqCst) != 0;
+        assign(&GATED, op.into(), GATE, wanted);
+        if (guests.load(SeqCst) != 0) == wanted {
+            break;
+        }
+    }
+    change(usize::from(op) / AT_ONCE..usize::from(op) / AT_ONCE + 1);
 }
 
 /// Sends the program's calls of all operations that need the library through the gate, which may refuse them, or no longer.
 pub fn set_closed(closed: bool) {
-    if CLOSED.swap(closed, SeqCst) != closed {
-        refresh();
+    if IS_CLOSED.swap(closed, SeqCst) == closed {
+        return;
     }
+    for op in (0..COUNT).filter(|op| op::needs_library(*op as u16)) {
+        assign(&CLOSED, op, GATE, closed);
+    }
+    refresh();
 }
 
 /// See [`set_closed`].
 pub fn is_closed() -> bool {
-    CLOSED.load(Relaxed)
+    IS_CLOSED.load(Relaxed)
 }
 
 /// The profiling level in force: 0 or less is off.
+#[inline]
 pub fn level() -> i32 {
     LEVEL.load(Relaxed)
 }
@@ -104,29 +186,33 @@ pub fn set_level(level: i32) {
 
 /// Arms or disarms every entry point as everyone wants it now.
 pub(crate) fn refresh() {
-    (0..COUNT).for_each(apply);
+    change(0..WORDS);
 }
 
-/// The flags of `shmem_X` and `pshmem_X` as everyone wants them now.
-fn wanted(op: usize) -> (u8, u8) {
-    let flag = match (GUESTS[op].load(SeqCst), LEVEL.load(SeqCst) > 0) {
-        (0, false) => OFF,
-        (0, true) if is_brief() && !crate::trace::takes_all() && OPS[op].timing != Timing::Timed => PROBE,
-        (0, true) => SITE,
-        _ => GATE,
-    };
-    let own = if CLOSED.load(SeqCst) && op::needs_library(op as u16) { GATE } else { flag };
-    (own, if FOREIGN[op].load(SeqCst) && flag != OFF { GATE } else { OFF })
-}
-
-/// Puts what is wanted of an operation into its flags. Threads may do so at once: who stored something else than is wanted
-/// by then stores again.
-fn apply(op: usize) {
+/// Puts what is wanted of some words of operations into their flags. Threads may do so at once, and a signal handler in between:
+/// who finds that something changed meanwhile does it again.
+fn change(words: std::ops::Range<usize>) {
+    CHANGES.fetch_add(1, SeqCst);
     loop {
-        let flags = wanted(op);
-        ARM[op].store(flags.0, SeqCst);
-        PARM[op].store(flags.1, SeqCst);
-        if wanted(op) == flags {
+        let number = CHANGES.load(SeqCst);
+        let on = LEVEL.load(SeqCst) > 0;
+        let wanted = match (on, is_brief() && !crate::trace::takes_all()) {
+            (false, _) => &NO_SITES,
+            (true, true) => &BRIEF_SITES,
+            (true, false) => &ALL_SITES,
+        };
+        let foreign = ANY_FOREIGN.load(SeqCst);
+        for word in words.clone() {
+            // The gate's bits contain those of all others.
+            let flags = wanted[word] | GATED[word].load(Relaxed);
+            ARM[word].store(flags | CLOSED[word].load(Relaxed), Relaxed);
+            if foreign {
+                let gates = if on { GATES } else { GATED[word].load(Relaxed) };
+                PARM[word].store(gates & FOREIGN[word].load(Relaxed), Relaxed);
+            }
+        }
+        fence(SeqCst);
+        if CHANGES.load(SeqCst) == number {
             return;
         }
     }
@@ -147,13 +233,13 @@ mod tests {
             set_level(on);
             assert_eq!(level(), on);
             for op in 0..COUNT {
-                let armed = (ARM[op].load(Relaxed), PARM[op].load(Relaxed));
+                let armed = (flag(&ARM, op as u16), flag(&PARM, op as u16));
                 assert_eq!(armed, if op == usize::from(foreign) { (SITE, GATE) } else { (SITE, OFF) });
             }
         }
         for off in [0, -1, i32::MIN] {
             set_level(off);
-            assert!(ARM.iter().chain(&PARM).all(|flag| flag.load(Relaxed) == 0));
+            assert!(ARM.iter().chain(&PARM).all(|flags| flags.load(Relaxed) == 0));
         }
         set_foreign(foreign, false);
     }
@@ -163,8 +249,8 @@ mod tests {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         set_brief(true);
         set_level(1);
-        for (op, flag) in OPS.iter().zip(&ARM) {
-            assert_eq!(flag.load(Relaxed), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name);
+        for (id, op) in OPS.iter().enumerate() {
+            assert_eq!(flag(&ARM, id as u16), if op.timing == Timing::Timed { SITE } else { PROBE }, "{}", op.name);
         }
         set_brief(false);
         set_level(0);
@@ -173,20 +259,20 @@ mod tests {
     #[test]
     fn a_library_that_is_closed_sends_what_needs_it_through_the_gate() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let gated = |name| op::find(name).map(|op| ARM[usize::from(op)].load(Relaxed) == GATE);
+        let gated = |name| op::find(name).map(|op| flag(&ARM, op) == GATE);
         set_closed(true);
         assert!(["shmem_long_p", "shmem_barrier_all", "shmem_free"].iter().all(|name| gated(name) == Some(true)));
         for name in super::op::AT_ANY_TIME.into_iter().chain(["shmem_init", "shmem_finalize", "shmem_pcontrol"]) {
             assert_eq!(gated(name), Some(false), "{name}");
         }
         set_closed(false);
-        assert!(ARM.iter().all(|flag| flag.load(Relaxed) == OFF));
+        assert!(ARM.iter().all(|flags| flags.load(Relaxed) == 0));
     }
 
     #[test]
     fn guests_send_calls_through_the_gate_at_any_level() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let flags = |op: u16| (ARM[usize::from(op)].load(Relaxed), PARM[usize::from(op)].load(Relaxed));
+        let flags = |op: u16| (flag(&ARM, op), flag(&PARM, op));
         set_foreign(3, true);
         for guest in [Guest::Tool, Guest::Callback] {
             set_guest(2, guest, true);

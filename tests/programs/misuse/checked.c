@@ -1,5 +1,6 @@
 /* One mistake a run that is undefined by the specification and explained with --check; the last PE is the odd one. */
 #include <shmem.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,67 @@ int main(int count, char **arguments) {
     CASE("overlap-reduce") shmem_long_sum_reduce(all, dest, dest + 1, 2);
     CASE("overlap-broadcast") shmem_long_broadcast(all, dest, dest, 2, 0);
     CASE("overlap-collect") shmem_long_collect(all, dest, dest + 1, 2);
+    static long lock;
+    CASE("lock-clear") {
+        if (me == 0) shmem_set_lock(&lock);
+        shmem_barrier_all();
+        if (odd) shmem_clear_lock(&lock);
+        shmem_barrier_all();
+    }
+    CASE("lock-twice") {
+        if (odd) {
+            shmem_set_lock(&lock);
+            shmem_set_lock(&lock);
+        }
+        shmem_barrier_all();
+    }
+    CASE("lock-right") {
+        for (int i = 0; i < 3; i++) {
+            while (shmem_test_lock(&lock) != 0);
+            shmem_clear_lock(&lock);
+            shmem_set_lock(&lock);
+            shmem_clear_lock(&lock);
+        }
+    }
+    CASE("put-freed") {
+        shmem_free(b);
+        if (odd) shmem_long_put(b, source, 4, 0);
+        shmem_barrier_all();
+    }
+    CASE("get-never") {
+        if (odd) shmem_long_get(dest, a + (1 << 16), 4, 0);
+        shmem_barrier_all();
+    }
+    CASE("put-past") {
+        if (odd) shmem_long_p(b + 8, 1, 0);
+        shmem_barrier_all();
+    }
+    CASE("amo-never") {
+        if (odd) shmem_long_atomic_inc(a + (1 << 16), 0);
+        shmem_barrier_all();
+    }
+    CASE("put-from-freed") {
+        shmem_free(b);
+        if (odd) shmem_putmem(dest, b, 8, 0);
+        shmem_barrier_all();
+    }
+    CASE("put-self") {
+        if (odd) shmem_long_put(dest + 1, dest, 4, me);
+        shmem_barrier_all();
+    }
+    CASE("put-right") {
+        shmem_long_put(a, b, 8, (me + 1) % npes);
+        shmem_long_put(dest, dest, 8, me);
+        shmem_long_put(dest, dest + 8, 8, me);
+        shmem_long_iput(a, source, 2, 1, 4, me);
+        shmem_long_p(&a[7], 1, me);
+        shmem_long_get(source, a, 0, me);
+        return shmem_long_g(&a[7], me) != 1;
+    }
+    CASE("hints") {
+        long *hinted = shmem_malloc_with_hints(64, 0x40 | SHMEM_MALLOC_ATOMICS_REMOTE);
+        if (hinted == NULL || (uintptr_t)hinted % 64 != 0) return 3;
+    }
     CASE("team-twice") {
         shmem_team_destroy(team);
         shmem_team_destroy(team);

@@ -22,6 +22,9 @@ int main(int count, char **arguments) {
     CASE("early-wait") { shmem_long_wait_until(fixed, SHMEM_CMP_EQ, 0); return 0; }
     CASE("early-reduce") { return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, fixed + 1, 1); }
     CASE("early-lock") { shmem_set_lock(fixed); return 0; }
+    int provided;
+    CASE("thread-77") { return shmem_init_thread(77, &provided); }
+    CASE("thread-negative") { return shmem_init_thread(-1, &provided); }
     shmem_init();
     int me = shmem_my_pe(), npes = shmem_n_pes();
     long local[4] = {0}, *private = malloc(64), *heap = shmem_malloc(64), value = 5;
@@ -35,6 +38,7 @@ int main(int count, char **arguments) {
     size_t huge = (size_t)1 << 61;
     __asm__ volatile("" : "+r"(huge));
     shmem_barrier_all();
+    CASE("thread-nested") { return shmem_init_thread(4, &provided); }
     /* Collective mistakes are made together. */
     CASE("address-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, fixed, local, 1);
     CASE("null-dest-reduce") return shmem_long_sum_reduce(SHMEM_TEAM_WORLD, null, fixed, 5);

@@ -7,6 +7,7 @@
 #include "interception.h"
 
 #include <pshmem.h>
+#include <shmemx.h>
 
 #ifdef HAVE_TICKS
 /* Nanoseconds of two reads of the time stamp counter, which a timed call cannot do without. */
@@ -55,6 +56,29 @@ static void report_call(const char *name, const char *level, size_t bytes, doubl
         report_call(#name, level, bytes, on_ns, pshmem_ns);                    \
     } while (0);
 
+/* What a program that steers its profile pays for it. */
+static void measure_control(void)
+{
+    struct timing t;
+    char names[63][16];
+    shmem_pcontrol(1);
+    MEASURE(t, shmem_pcontrol(1), );
+    report("pcontrol-same", "none", 0, npes, t, NULL);
+    MEASURE(t, shmem_pcontrol(0); shmem_pcontrol(1), );
+    t.ns /= 2;
+    report("pcontrol-switch", "none", 0, npes, t, NULL);
+    for (int i = 0; i < 63; i++) {
+        snprintf(names[i], sizeof names[i], "region %d", i);
+        shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, names[i]);
+        shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, names[i]);
+        if (i != 0 && i != 62)
+            continue;
+        MEASURE(t, shmem_pcontrol(SHMEMX_PCONTROL_REGION_BEGIN, names[i]); shmem_pcontrol(SHMEMX_PCONTROL_REGION_END, names[i]), );
+        t.ns /= 2;
+        report(i == 0 ? "region-of-1" : "region-of-63", "none", 0, npes, t, NULL);
+    }
+}
+
 int main(int argc, char **argv)
 {
     start(argc, argv);
@@ -74,6 +98,7 @@ int main(int argc, char **argv)
         (void)sink;
 #endif
         CALLS(BATCHES_OF)
+        measure_control();
     }
     shmem_barrier_all();
     shmem_free(word);

@@ -75,6 +75,9 @@ const RULES: &[Rule] = &[
     // Whole programs: what counts is the median of the pairs, below the table.
     rule(&["gups/level1", "isort/level1"], Bound::Limit { times: 1.01, plus: 0.0 }),
     rule(&["gups/trace", "isort/trace"], Bound::Limit { times: 1.05, plus: 0.0 }),
+    rule(&["pcontrol-same"], Bound::Ns(20.0)),
+    rule(&["pcontrol-switch"], Bound::Ns(300.0)),
+    rule(&["region-of-1", "region-of-63"], Bound::Ns(100.0)),
     rule(&["/off"], Bound::Limit { times: 1.0, plus: 1.0 }),
     rule(&["/level1"], Bound::Limit { times: 1.0, plus: 5.0 }),
     rule(&["/timed"], Bound::LimitAndStamps { plus: 10.0 }),

@@ -36,14 +36,14 @@ fn a_profile_level_is_optional() {
     for (args, profile) in [
         (&["p"][..], Profile::Silent),
         (&["--profile", "p"], Profile::Level(1)),
-        (&["--profile", "2", "p"], Profile::Level(2)),
-        (&["--profile=2", "p"], Profile::Level(2)),
+        (&["--profile", "1", "p"], Profile::Level(1)),
+        (&["--profile=1", "p"], Profile::Level(1)),
         (&["--profile", "off", "p"], Profile::Off),
         (&["--profile=off", "p"], Profile::Off),
         (&["--profile", "0", "p"], Profile::Off),
         (&["--profile", "--", "2"], Profile::Level(1)),
         (&["--profile-dir", "d", "p"], Profile::Level(1)),
-        (&["--profile=2", "--profile-dir=d", "p"], Profile::Level(2)),
+        (&["--profile=1", "--profile-dir=d", "p"], Profile::Level(1)),
         (&["--profile=d", "p"], Profile::Level(1)),
     ] {
         assert_eq!(run(args).profile, profile, "{args:?}");
@@ -87,7 +87,7 @@ fn profile_and_trace_take_a_directory_in_both_ways() {
     assert_eq!(taken(&["--trace", "sh", "sh"]), (None, some(""), sh()));
     assert_eq!(taken(&["--profile", "no-such-program"]), (None, None, "no-such-program".to_owned()));
     assert_eq!(taken(&["--trace", "no-such-program", "argument"]), (None, some(""), "no-such-program".to_owned()));
-    assert_eq!(taken(&["--profile-dir", "a", "--profile=2", "sh"]), (some("a"), None, sh()));
+    assert_eq!(taken(&["--profile-dir", "a", "--profile=1", "sh"]), (some("a"), None, sh()));
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn what_is_wrong_names_the_option_and_the_value() {
         (&["--timeout", "0", "p"], "option --timeout: \"0\": expected a number of seconds above 0"),
         (&["--timeout", "nan", "p"], "option --timeout: \"nan\": expected a number of seconds above 0"),
         (&["--heap", "1q", "p"], "option --heap: \"1q\": unknown suffix: expected k, m, g or t"),
-        (&["--profile=10", "p"], "option --profile: \"10\": expected off or a level from 0 to 9"),
+        (&["--profile=10", "p"], "option --profile: \"10\": expected off or a level from 0 to 1"),
         (
             &["--profile=high,sampling=1", "p"],
-            "option --profile: \"high,sampling=1\": expected off or a level from 0 to 9",
+            "option --profile: \"high,sampling=1\": expected off or a level from 0 to 1",
         ),
         (
             &["--profile", "off", "--profile-dir", "d", "p"],
@@ -136,7 +136,7 @@ fn the_environment_names_a_directory_where_no_option_does() {
     };
     let d = |name: &str| Some(name.to_owned());
     assert_eq!(taken(&["p"], "d"), (d("d"), Profile::Level(1)));
-    assert_eq!(taken(&["--profile=2", "p"], "d"), (d("d"), Profile::Level(2)));
+    assert_eq!(taken(&["--profile=1", "p"], "d"), (d("d"), Profile::Level(1)));
     assert_eq!(taken(&["--profile-dir=e", "p"], "d"), (d("e"), Profile::Level(1)));
     assert_eq!(taken(&["--profile=off", "p"], "d"), (None, Profile::Off));
     assert_eq!(taken(&["p"], ""), (None, Profile::Silent));

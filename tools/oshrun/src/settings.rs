@@ -62,8 +62,8 @@ mod tests {
     #[test]
     fn everything_has_its_variable() {
         let (level, variables) =
-            profile("2,sampling=16,long=50000,counters=page-faults+cycles,trace-start=off,trace-detail=full").unwrap();
-        assert_eq!(level, Profile::Level(2));
+            profile("1,sampling=16,long=50000,counters=page-faults+cycles,trace-start=off,trace-detail=full").unwrap();
+        assert_eq!(level, Profile::Level(1));
         let text: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
             text,

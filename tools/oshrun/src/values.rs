@@ -10,7 +10,7 @@ use std::time::Duration;
 /// More PEs than this are a typing error.
 const MOST_PES: u32 = 1 << 20;
 /// The highest profile level that can be asked for at start.
-const HIGHEST_LEVEL: i32 = 9;
+const HIGHEST_LEVEL: i32 = 1;
 
 /// `-n`: how many PEs.
 pub fn pes(value: &OsStr) -> Result<u32, String> {

@@ -1,4 +1,4 @@
-//! The environment variables of the library, as one table that yields look-up, `SHMEM_INFO` text and near-miss warnings.
+//! The environment variables of the library, as one table that yields look-up, checks, `SHMEM_INFO` text and warnings of names that are not in it.
 
 use super::{Cause, Fault};
 
@@ -25,6 +25,13 @@ pub const TABLE: &[Var] = &[
         help: "bytes of symmetric heap a PE: a number with an optional fraction and suffix k, m, g, t",
     },
     Var { name: "DEBUG", sma: true, default: "", help: "set to anything: more checks of arguments, and messages" },
+    Var {
+        name: "ABORT",
+        sma: false,
+        default: "exit",
+        help: "how a PE ends the job after a fault: exit, abort (a core dump, where ulimit -c permits), or trace (exit after \
+               the C and Python stacks)",
+    },
     Var {
         name: "PROFILE",
         sma: false,
@@ -119,8 +126,8 @@ pub const TABLE: &[Var] = &[
     Var {
         name: "TOOLS_OPTIONAL",
         sma: false,
-        default: "",
-        help: "1: go on without a tool that cannot be loaded; oshrun --tool-optional sets it",
+        default: "off",
+        help: "on: go on without a tool that cannot be loaded; oshrun --tool-optional sets it",
     },
     Var {
         name: "BOOTSTRAP",
@@ -201,6 +208,42 @@ pub fn atomics_by_nic() -> Result<bool, Fault> {
     word("ATOMICS", &["cpu", "nic"], "expected cpu or nic").map(|which| which == 1)
 }
 
+/// Whether the program goes on without a tool that cannot be loaded.
+pub fn tools_optional() -> Result<bool, Fault> {
+    switch("TOOLS_OPTIONAL")
+}
+
+/// How a PE ends the job after a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Abort {
+    /// With a status.
+    Exit,
+    /// By a signal that leaves a core dump.
+    Signal,
+    /// With a status, after the stack.
+    Trace,
+}
+
+/// See [`Abort`].
+pub fn abort() -> Result<Abort, Fault> {
+    let which = word("ABORT", &["exit", "abort", "trace"], "expected exit, abort or trace")?;
+    Ok([Abort::Exit, Abort::Signal, Abort::Trace][which])
+}
+
+/// Refuses values that cannot be used, whether or not this job would use them.
+pub fn check() -> Result<(), Fault> {
+    symmetric_size()?;
+    static_segment()?;
+    abort()?;
+    profile_level()?;
+    trace_settings()?;
+    sampling()?;
+    network_only()?;
+    atomics_by_nic()?;
+    tools_optional().map(drop)
+}
+
 /// Which of some words a variable holds.
 fn word(which: &str, words: &[&str], reason: &'static str) -> Result<usize, Fault> {
     let (name, value) = lookup(which).unwrap_or((String::new(), default_of(which)));
@@ -211,10 +254,11 @@ fn word(which: &str, words: &[&str], reason: &'static str) -> Result<usize, Faul
 /// The profile level at start: 0 is off.
 pub fn profile_level() -> Result<i32, Fault> {
     let (name, value) = lookup("PROFILE").unwrap_or((String::new(), default_of("PROFILE")));
-    if value.eq_ignore_ascii_case("off") {
-        return Ok(0);
+    match value.to_ascii_lowercase().as_str() {
+        "off" | "0" => Ok(0),
+        "1" => Ok(1),
+        _ => Err(Fault::from(Cause::Environment { name, value, reason: "expected off, 0 or 1" })),
     }
-    value.parse().map_err(|_| Fault::from(Cause::Environment { name, value, reason: "expected off or a whole number" }))
 }
 
 /// A trace, as it is asked for.
@@ -238,7 +282,15 @@ pub fn profile_directory() -> Option<std::path::PathBuf> {
 
 /// The trace, where one is asked for.
 pub fn trace() -> Result<Option<Trace>, Fault> {
-    let Some(directory) = std::env::var_os("SHMEM_TRACE").filter(|name| !name.is_empty()) else { return Ok(None) };
+    let (bytes, on, full) = trace_settings()?;
+    let directory = std::env::var_os("SHMEM_TRACE").filter(|name| !name.is_empty());
+    // Programs move.
+    let absolute = |directory| std::path::absolute(&directory).unwrap_or_else(|_| std::path::PathBuf::from(directory));
+    Ok(directory.map(|directory| Trace { directory: absolute(directory), bytes, on, full }))
+}
+
+/// Bytes a thread, whether it is on from the start, whether each call has times of its own.
+fn trace_settings() -> Result<(u64, bool, bool), Fault> {
     let (name, value) = lookup("TRACE_SIZE").unwrap_or(("SHMEM_TRACE_SIZE".into(), default_of("TRACE_SIZE")));
     let bytes = match super::size::parse(&value) {
         Ok(bytes) if bytes >= 1 << 20 => bytes,
@@ -251,9 +303,7 @@ pub fn trace() -> Result<Option<Trace>, Fault> {
         "full" => true,
         _ => return Err(Fault::from(Cause::Environment { name, value, reason: "expected auto or full" })),
     };
-    // Programs move.
-    let directory = std::path::absolute(&directory).unwrap_or_else(|_| directory.into());
-    Ok(Some(Trace { directory, bytes, on: switch("TRACE_START")?, full }))
+    Ok((bytes, switch("TRACE_START")?, full))
 }
 
 /// How calls are sampled: how many one sample stands for, and from how many nanoseconds on a call stands for itself.
@@ -292,24 +342,40 @@ pub fn info() -> String {
     text
 }
 
-/// Names in the environment that begin with `SHMEM_` or `SMA_`, are not known and are close to a known one: (given, nearest).
-pub fn near_misses(names: impl Iterator<Item = String>) -> Vec<(String, String)> {
+/// A name in the environment that is not known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// As given.
+    pub name: String,
+    /// The known name that is most like it.
+    pub nearest: String,
+    /// So much that it is what was meant, most likely.
+    pub is_near: bool,
+}
+
+/// Names in the environment that begin with `SHMEM_` or `SMA_` and are not known; those that begin with `SHMEM` or `SMA` where they
+/// are close to a known one.
+pub fn unknown(names: impl Iterator<Item = String>) -> Vec<Unknown> {
     let known: Vec<String> = TABLE
         .iter()
         .flat_map(|v| std::iter::once(format!("SHMEM_{}", v.name)).chain(v.sma.then(|| format!("SMA_{}", v.name))))
         .collect();
-    names
+    let mut found: Vec<Unknown> = names
         .filter(|n| (n.starts_with("SHMEM") || n.starts_with("SMA")) && !known.contains(n))
-        .filter_map(|n| {
+        .filter_map(|name| {
             // The name that other libraries give it.
-            let near_by = n.replace("_HEAP_", "_");
+            let near_by = name.replace("_HEAP_", "_");
             if known.contains(&near_by) {
-                return Some((n, near_by));
+                return Some(Unknown { name, nearest: near_by, is_near: true });
             }
-            let near = known.iter().min_by_key(|k| distance(&n, k))?;
-            (distance(&n, near) <= 1 + near.len() / 8).then(|| (n.clone(), near.clone()))
+            let nearest = known.iter().min_by_key(|known| distance(&name, known))?.clone();
+            let is_near = distance(&name, &nearest) <= 1 + nearest.len() / 8;
+            let is_ours = name.starts_with("SHMEM_") || name.starts_with("SMA_");
+            (is_near || is_ours).then_some(Unknown { name, nearest, is_near })
         })
-        .collect()
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
 }
 
 /// Edits (insert, delete, replace) between two names.
@@ -332,25 +398,35 @@ fn distance(a: &str, b: &str) -> usize {
 mod tests {
     use super::*;
 
+    fn found(names: &[&str]) -> Vec<(String, String, bool)> {
+        let found = unknown(names.iter().map(ToString::to_string));
+        found.into_iter().map(|unknown| (unknown.name, unknown.nearest, unknown.is_near)).collect()
+    }
+
+    fn row(name: &str, nearest: &str, is_near: bool) -> (String, String, bool) {
+        (name.into(), nearest.into(), is_near)
+    }
+
     #[test]
     fn a_typing_error_finds_its_name() {
-        let names = ["SHMEM_SYMETRIC_SIZE", "SHMEM_DEBUG", "SHMEM_ZEBRA_STRIPES", "SMA_VERSIN", "HOME"];
-        let found = near_misses(names.iter().map(ToString::to_string));
-        assert_eq!(
-            found,
-            [
-                ("SHMEM_SYMETRIC_SIZE".into(), "SHMEM_SYMMETRIC_SIZE".into()),
-                ("SMA_VERSIN".to_string(), "SMA_VERSION".to_string())
-            ]
-        );
+        let names = ["SHMEM_SYMETRIC_SIZE", "SHMEM_DEBUG", "SMA_VERSIN", "HOME", "SHMEMORY", "SMALL"];
+        let rows = [row("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", true), row("SMA_VERSIN", "SMA_VERSION", true)];
+        assert_eq!(found(&names), rows);
+    }
+
+    #[test]
+    fn a_name_like_none_is_told_too() {
+        assert_eq!(found(&["SHMEM_TRACE_STRIPES"]), [row("SHMEM_TRACE_STRIPES", "SHMEM_TRACE_SIZE", false)]);
+        assert_eq!(found(&["SHMEM_", "SMA_"]).len(), 2);
     }
 
     #[test]
     fn the_name_of_other_libraries_finds_ours() {
-        let found =
-            near_misses(["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"].iter().map(ToString::to_string));
-        let found: Vec<&str> = found.iter().map(|(_, ours)| ours.as_str()).collect();
-        assert_eq!(found, ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"]);
+        let rows = [
+            row("SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE", true),
+            row("SMA_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE", true),
+        ];
+        assert_eq!(found(&["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"]), rows);
     }
 
     #[test]

@@ -43,6 +43,14 @@ pub enum Cause {
     Misaligned { arg: &'static str, addr: usize, align: usize },
     /// An environment variable whose value cannot be used.
     Environment { name: String, value: String, reason: &'static str },
+    /// A call in a signal handler, whose thread is in another one (its name, where it is known) that cannot be left alone.
+    Interrupted { routine: Option<&'static str>, network: bool },
+    /// A lock that this PE does not hold.
+    NotHeld { addr: usize },
+    /// A lock that this thread holds already.
+    HeldAlready { addr: usize },
+    /// Memory of the symmetric heap that belongs to no object, or not all of it: then where that begins, and its bytes.
+    NoObject { arg: &'static str, addr: usize, bytes: usize, object: Option<(usize, usize)> },
     /// The operating system refused.
     Os { what: &'static str, error: i32 },
     /// Start-up found something that it cannot work with.
@@ -107,6 +115,32 @@ impl fmt::Display for Cause {
                 write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
             }
             Self::Environment { name, value, reason } => write!(f, "{name}={value:?}: {reason}"),
+            Self::Interrupted { routine, network } => {
+                let routine = routine.unwrap_or("another call");
+                let rule = if *network {
+                    "over the network, a handler must not call the library while its thread is in a call"
+                } else {
+                    "a handler must not call a routine that may wait while its thread is in one"
+                };
+                write!(
+                    f,
+                    "called in a signal handler that interrupted {routine} in the same thread: {rule} (docs/threads.md)"
+                )
+            }
+            Self::NotHeld { addr } => {
+                write!(f, "lock = {addr:#x} is not held by this PE: only its holder clears a lock")
+            }
+            Self::HeldAlready { addr } => {
+                write!(f, "lock = {addr:#x} is held by this thread already: it would wait for itself for ever")
+            }
+            Self::NoObject { arg, addr, bytes, object: None } => write!(
+                f,
+                "{arg} = {addr:#x} ({bytes} bytes) lies in no object of the symmetric heap: it was freed, or never allocated"
+            ),
+            Self::NoObject { arg, addr, bytes, object: Some((start, size)) } => write!(
+                f,
+                "{arg} = {addr:#x}: {bytes} bytes run past the end of the object at {start:#x}, which has {size} bytes"
+            ),
             Self::Os { what, error } => {
                 write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error))
             }

@@ -164,7 +164,8 @@ fn sliced(turn: &Turn<'_>, dest: *mut u8, source: *const u8, nelems: usize, kern
     turn.all_heard();
     let (first, last) = (nelems * me / size, nelems * (me + 1) / size);
     let per_block = (BLOCK / elem).max(1);
-    let mut block = [Bytes([0; WORDS]); BLOCK / INLINE + 1];
+    // Not on the stack: threads may have little of it.
+    let mut block = vec![Bytes([0; WORDS]); BLOCK / INLINE + 1];
     let block = block.as_mut_ptr().cast::<u8>();
     let mut at = first;
     while at < last {

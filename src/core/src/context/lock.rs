@@ -5,7 +5,7 @@
 //! from.
 #![allow(unsafe_code)]
 
-use super::{Ctx, amo};
+use super::{Ctx, amo, held};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
@@ -63,9 +63,16 @@ fn lock(m: &Map, lock: *mut i64) -> Result<Option<Ticket<'static, AtomicU64>>, F
 
 /// `shmem_set_lock`: waits for the lock and takes it.
 pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
-    match lock(m, addr)? {
+    let lock = lock(m, addr)?;
+    if m.check {
+        held::may_set(addr as usize)?;
+    }
+    match lock {
         Some(lock) => wait::until(m.crowded, lock.draw()),
         None => Distant { m, addr: addr.cast() }.set()?,
+    }
+    if m.check {
+        held::taken(addr as usize);
     }
     Ok(())
 }
@@ -73,6 +80,9 @@ pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
 /// `shmem_clear_lock`: completes this PE's stores, then releases the lock.
 pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
+    if m.check {
+        held::cleared(addr as usize)?;
+    }
     // On x86 the locked addition that releases completes what went through memory.
     if m.far.is_some() || cfg!(not(target_arch = "x86_64")) {
         super::order::quiet_default(m)?;
@@ -92,6 +102,9 @@ pub fn test(m: &Map, addr: *mut i64) -> Result<i32, Fault> {
         None => Distant { m, addr: addr.cast() }.take()?,
     };
     if taken {
+        if m.check {
+            held::taken(addr as usize);
+        }
         return Ok(0);
     }
     if m.crowded {

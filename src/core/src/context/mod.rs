@@ -3,6 +3,7 @@
 pub mod amo;
 mod far;
 mod handle;
+mod held;
 pub mod lock;
 pub mod order;
 pub mod rma;

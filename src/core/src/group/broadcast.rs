@@ -14,7 +14,7 @@ const LINE: usize = 64;
 /// Small data goes down a binomial tree in messages. `data`: what is given at the root, what is written elsewhere.
 pub fn broadcast_small(net: &dyn Net, data: &Object) -> Result<(), Fault> {
     let tree = Tree::of(net);
-    let mut part = [0u8; PART];
+    let mut part = vec![0u8; PART];
     for (i, range) in parts(data.len()) {
         let (this, part) = (step(Phase::First, 0, i), &mut part[..range.len()]);
         match tree.parent() {

@@ -78,7 +78,7 @@ fn swap(
     left: bool,
     fold: Fold,
 ) -> Result<(), Fault> {
-    let mut part = [0u8; PART];
+    let mut part = vec![0u8; PART];
     let mut out = parts(data.len());
     let mut send_next = || match out.next() {
         Some((i, range)) => {

@@ -75,7 +75,7 @@ fn blocks(last: usize, count: usize, size: usize, offset: &dyn Fn(usize) -> usiz
 }
 
 fn send(net: &dyn Net, to: usize, round: usize, data: &Object, ranges: &[Range<usize>]) -> Result<(), Fault> {
-    let mut part = [0u8; PART];
+    let mut part = vec![0u8; PART];
     for (i, range) in numbered(ranges) {
         let part = &mut part[..range.len()];
         data.read(range.start, part);
@@ -85,7 +85,7 @@ fn send(net: &dyn Net, to: usize, round: usize, data: &Object, ranges: &[Range<u
 }
 
 fn receive(net: &dyn Net, from: usize, round: usize, data: &Object, ranges: &[Range<usize>]) -> Result<(), Fault> {
-    let mut part = [0u8; PART];
+    let mut part = vec![0u8; PART];
     for (i, range) in numbered(ranges) {
         let part = &mut part[..range.len()];
         net.receive(from, step(Phase::First, round, i), part)?;

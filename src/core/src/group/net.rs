@@ -127,7 +127,7 @@ pub(super) fn stream_out(
     at: usize,
     bytes: usize,
 ) -> Result<(), Fault> {
-    let mut part = [0u8; PART];
+    let mut part = vec![0u8; PART];
     for (i, range) in parts(bytes) {
         if marked(i) && i > 0 {
             net.receive(to, step(Phase::Credit, round, i - AHEAD), &mut [])?;

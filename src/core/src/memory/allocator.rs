@@ -159,6 +159,12 @@ impl Allocator {
         self.object(at).map(|object| object.size)
     }
 
+    /// The object that an offset lies in: where it begins, and its bytes.
+    pub fn object_around(&self, at: usize) -> Option<(usize, usize)> {
+        let (&start, object) = self.live.range(..=at).next_back()?;
+        (at - start < object.size).then_some((start, object.size))
+    }
+
     /// What the offset of the object at `at` is a multiple of.
     pub fn align_of(&self, at: usize) -> Result<usize, Reject> {
         self.object(at).map(|object| object.align)

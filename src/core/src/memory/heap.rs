@@ -64,6 +64,19 @@ impl Heap {
         self.books().size_of(addr.wrapping_sub(self.base)).map(drop).map_err(|r| reject(r, addr))
     }
 
+    /// Checks that `bytes` bytes at an address of the heap lie in one live object; `arg` is the argument's name.
+    pub fn check_object(&self, arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
+        let at = addr.wrapping_sub(self.base);
+        let object = self.books().object_around(at);
+        match object {
+            Some((start, size)) if bytes <= size - (at - start) => Ok(()),
+            _ => {
+                let object = object.map(|(start, size)| (self.base + start, size));
+                Err(Fault::from(Cause::NoObject { arg, addr, bytes, object }))
+            }
+        }
+    }
+
     /// Forgets all objects.
     pub fn clear(&self) {
         let mut books = self.books();

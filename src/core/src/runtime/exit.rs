@@ -2,11 +2,12 @@
 
 use super::network::Network;
 use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, process, world};
+use crate::base::env::Abort;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::Stage;
 use crate::collectives;
-use crate::os::{process as os, thread};
+use crate::os::{process as os, stack, thread};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, Ordering};
 use std::time::Duration;
@@ -197,6 +198,27 @@ fn end_job(status: i32) {
     }
 }
 
+/// How faults end this process: an [`Abort`].
+static ABORT: AtomicU8 = AtomicU8::new(Abort::Exit as u8);
+
+/// Sets how faults end this process.
+pub(super) fn end_faults_by(abort: Abort) {
+    ABORT.store(abort as u8, Ordering::Relaxed);
+}
+
+/// What is left for people to look at, before the launcher hears of the fault and ends the job: a stack, or a core dump.
+fn show() {
+    let how = ABORT.load(Ordering::Relaxed);
+    if how == Abort::Trace as u8 {
+        stack::print();
+    } else if how == Abort::Signal as u8 {
+        if let Some(what) = FAILURE.get() {
+            what();
+        }
+        os::abort();
+    }
+}
+
 /// Ends the job because a host is lost, from a thread that is not the program's. A PE that has finalized needs no host any more.
 #[cold]
 pub(super) fn lost(fault: Fault) {
@@ -268,6 +290,7 @@ fn say(routine: &str, fault: &Fault) -> String {
     };
     let text = format!("pellucid: {who}: {routine}: {fault}\n");
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    show();
     end_job(1);
     text.trim_end().to_owned()
 }

@@ -1,7 +1,7 @@
 //! Start-up (Sections 9.1.1, 9.1.5).
 #![allow(unsafe_code)]
 
-use super::thread::set_thread;
+use super::thread::{check_thread, set_thread};
 use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, liveness, map, network, report, world};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, Profiles, job::PeState, ring::Stage};
@@ -49,6 +49,7 @@ pub struct Start {
 /// Initializes the library with a thread level ([`Level`]), or counts one more initialization; collective over the job.
 /// `profiles` makes the host's profile segment under a launcher that is not ours.
 pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
+    check_thread(requested)?;
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let first = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let nested = NESTING.fetch_add(1, Ordering::AcqRel) > 0;
@@ -94,6 +95,8 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
 }
 
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
+    env::check()?;
+    exit::end_faults_by(env::abort()?);
     let heap_len = env::symmetric_size()?;
     let symmetric_data = env::static_segment()?;
     let profile_level = env::profile_level()?;

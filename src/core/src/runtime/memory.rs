@@ -55,11 +55,11 @@ fn done() -> Result<(), Fault> {
     sync_unchecked(world())
 }
 
-/// With `--check`: what a program that does not look at null pointers should be told, once.
+/// What a program that does not look at null pointers should be told, once.
 #[cold]
 fn no_room(heap: &Heap, routine: &str, size: usize) {
     static TOLD: AtomicBool = AtomicBool::new(false);
-    if !map().check || map().me != 0 || TOLD.swap(true, Ordering::Relaxed) {
+    if map().me != 0 || TOLD.swap(true, Ordering::Relaxed) {
         return;
     }
     let room = heap.room();
@@ -95,17 +95,19 @@ pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_align", size, align: alignment.max(GRANULE), zeroed: false })
 }
 
-/// `size` bytes for a use that `hints` describe.
+/// `size` bytes for a use that `hints` describe. Hints that are not known are ignored.
 pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> {
-    if hints & !HINTS != 0 {
-        return Err(Fault::from(Cause::BadValue {
-            arg: "hints",
-            value: hints,
-            expected: "0 or SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE",
-        }));
+    if hints & !HINTS != 0 && map().check && map().me == 0 {
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            let unknown = hints & !HINTS;
+            eprintln!(
+                "pellucid: PE 0: shmem_malloc_with_hints: hints = {hints:#x}: {unknown:#x} is not known, and ignored"
+            );
+        }
     }
     // An object that is aligned to a line has all of its lines to itself.
-    let align = if hints == 0 { GRANULE } else { LINE };
+    let align = if hints & HINTS == 0 { GRANULE } else { LINE };
     allocate(Wish { routine: "shmem_malloc_with_hints", size, align, zeroed: false })
 }
 
@@ -142,6 +144,14 @@ pub fn free(ptr: *mut c_void) -> Result<(), Fault> {
     agree(world(), &world().world, Kind::Free, &[(Arg::Object("ptr"), place(map(), ptr))])?;
     done()?;
     heap.release(ptr as usize)
+}
+
+/// Checks that an argument which lies in the symmetric heap, the whole of it, lies in one live object.
+pub fn check_object(arg: &'static str, addr: usize, bytes: usize) -> Result<(), Fault> {
+    let heap = heap()?;
+    let at = addr.wrapping_sub(map().heap_base);
+    let is_in_heap = at < map().heap_len && bytes <= map().heap_len - at;
+    if is_in_heap { heap.check_object(arg, addr, bytes) } else { Ok(()) }
 }
 
 /// Where this PE can reach `addr` of another by load and store; null where it cannot.

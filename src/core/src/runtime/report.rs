@@ -7,7 +7,7 @@ pub fn version_line() -> String {
     format!("Pellucid {}, OpenSHMEM 1.6", env!("CARGO_PKG_VERSION"))
 }
 
-/// Prints what `SHMEM_VERSION` and `SHMEM_INFO` ask for, on standard output, and warns of misspelt variables.
+/// Prints what `SHMEM_VERSION` and `SHMEM_INFO` ask for, on standard output, and warns of variables that are not known.
 pub fn at_start(launcher: &str) {
     if env::is_set("VERSION") {
         println!("{}", version_line());
@@ -16,7 +16,8 @@ pub fn at_start(launcher: &str) {
         print!("{}\nStarted by {launcher}\n{}", version_line(), env::info());
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for (given, nearest) in env::near_misses(names) {
-        eprintln!("pellucid: warning: environment variable {given} is not known; did you mean {nearest}?");
+    for env::Unknown { name, nearest, is_near } in env::unknown(names) {
+        let hint = if is_near { format!("did you mean {nearest}?") } else { format!("the nearest name is {nearest}") };
+        eprintln!("pellucid: warning: environment variable {name} is not known; {hint}");
     }
 }

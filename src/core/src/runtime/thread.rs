@@ -1,5 +1,6 @@
 //! Thread levels (Section 9.2). The library supports every level at no cost, so it provides what is asked for.
 
+use crate::base::{Cause, Fault};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 /// `SHMEM_THREAD_*`, in increasing order.
@@ -18,10 +19,21 @@ pub enum Level {
 
 static PROVIDED: AtomicI32 = AtomicI32::new(Level::Single as i32);
 
-/// Sets the level in force and gives it: the one asked for, clipped to those that exist. A library that initializes once
-/// more, `nested`, does not take away what the program was given.
-pub fn set_thread(requested: i32, nested: bool) -> i32 {
-    let asked = requested.clamp(Level::Single as i32, Level::Multiple as i32);
+/// Checks that a level exists.
+pub fn check_thread(requested: i32) -> Result<(), Fault> {
+    if (Level::Single as i32..=Level::Multiple as i32).contains(&requested) {
+        return Ok(());
+    }
+    Err(Fault::from(Cause::BadValue {
+        arg: "requested",
+        value: requested.into(),
+        expected: "SHMEM_THREAD_SINGLE (0), SHMEM_THREAD_FUNNELED (1), SHMEM_THREAD_SERIALIZED (2) or SHMEM_THREAD_MULTIPLE (3)",
+    }))
+}
+
+/// Sets the level in force and gives it: the one asked for. A library that initializes once more, `nested`, does not take away
+/// what the program was given.
+pub fn set_thread(asked: i32, nested: bool) -> i32 {
     let level = if nested { asked.max(query_thread()) } else { asked };
     PROVIDED.store(level, Ordering::Relaxed);
     level

@@ -98,8 +98,11 @@ pub fn is_attached() -> bool {
 
 /// Sets the profiling level: 0 or less disarms every entry point. Without a segment the level stays off.
 pub fn set_level(level: i32) {
-    let Some(region) = claim::region() else { return arm::set_level(level.min(0)) };
+    let Some(region) = claim::region_of_thread() else { return arm::set_level(level.min(0)) };
     let head = &region.head;
+    if head.level.load(Relaxed) == level && arm::level() == level {
+        return;
+    }
     if head.max_level.load(Relaxed) > 0 && head.level.load(Relaxed) != level {
         head.level_changes.fetch_add(1, Relaxed);
     }

@@ -74,6 +74,25 @@ pub(super) fn region_unchecked() -> Option<&'static Region> {
     unsafe { REGION.load(Acquire).as_ref() }
 }
 
+/// As [`region`], without a system call where the thread has a slot: a forked child's threads have none of their parent's.
+pub(super) fn region_of_thread() -> Option<&'static Region> {
+    if tls::slot().is_some() { region_unchecked() } else { region() }
+}
+
+/// The calling thread's slot, claimed if need be, and its region. Threads that share a slot have none.
+pub(super) fn own() -> Option<(&'static Region, &'static Slot)> {
+    let slot = tls::slot().or_else(|| match claim() {
+        Place::Own(slot) => Some(slot),
+        Place::Shared(_) | Place::Nowhere => None,
+    })?;
+    Some((region_unchecked()?, slot))
+}
+
+/// The calling thread, as the system counts them.
+pub(super) fn me() -> u32 {
+    tls::slot().map_or_else(thread_id, |slot| slot.head.owner.load(Relaxed))
+}
+
 /// Which of the attached region's slots this is.
 #[inline(always)]
 pub(crate) fn slot_index(slot: &Slot) -> usize {
@@ -205,6 +224,9 @@ fn release_at_exit(slot: &'static Slot) {
 extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
     // SAFETY: `release_at_exit` stored a slot of a mapping that is never unmapped.
     let slot = unsafe { &*slot.cast::<Slot>() };
+    if PID.load(Relaxed) == std::process::id() && tls::slot().is_some() {
+        super::control::leave_regions(slot);
+    }
     tls::set_slot(None);
     if PID.load(Relaxed) == std::process::id() {
         crate::trace::thread_ends(slot);

@@ -42,6 +42,12 @@ pub(super) fn begin_sample(slot: &Slot, site: u32) -> u64 {
     start
 }
 
+/// The lowest bit of the time at which a short call began: it is a sample.
+const SAMPLE: u64 = 1;
+/// The next bit, of one that is none: it is the first of its thread, and stands for itself only. What a slot's earlier owners did
+/// since its last sample was not like it: caches are cold, and pages are met for the first time.
+const FIRST: u64 = 2;
+
 /// Begins to time a call that is a sample (`left` is 0), or traced, or both. The lowest bit of the time says whether it is a
 /// sample. 0: neither after all.
 #[cold]
@@ -50,7 +56,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
-        Short::Sample => return begin_sample(slot, site) | 1,
+        Short::Sample => return begin_sample(slot, site) | SAMPLE,
         Short::Neither => return 0,
         Short::Event(is_sample, now) => (is_sample, now),
     };
@@ -58,7 +64,7 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     current.bytes.store(bytes as u64, Relaxed);
     // Entered and traced: inside, as a timed call is.
     current.word.store(word & !(0xffff << 16) | STATE_INSIDE << 16, Relaxed);
-    let start = if is_sample { begin_sample(slot, site) | 1 } else { (now & !1).max(2) };
+    let start = if is_sample { begin_sample(slot, site) | SAMPLE } else { (now & !(SAMPLE | FIRST)).max(4) };
     current.start.store(start, Relaxed);
     start
 }
@@ -104,7 +110,7 @@ pub(super) fn enter(op: u16, peer: i32, addr: usize, bytes: usize, kind: Timing)
     }
 }
 
-/// The first call in a slot just claimed. It is timed whatever its kind.
+/// The first call of a thread, in a slot just claimed. It is timed whatever its kind.
 fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind: Timing) -> u64 {
     let (cell, head) = (slot.cell(op), &slot.head);
     let (calls, total) = counters(slot, cell, peer, bytes, kind);
@@ -126,7 +132,7 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
         extra::note_short(slot, op, peer, bytes)
     };
     head.site.store(site, Relaxed);
-    start | 1
+    (start & !SAMPLE) | FIRST
 }
 
 fn enter_shared(region: &Region, op: u16, peer: i32, bytes: usize, kind: Timing) -> u64 {
@@ -168,8 +174,12 @@ fn elapsed_ns(head: &SlotHead, start: u64) -> u64 {
 pub(super) fn leave_sample(op: u16, start: u64) {
     let Some(slot) = tls::slot() else { return leave_shared(op, start) };
     let word = slot.head.current.word.load(Relaxed);
+    // A signal handler that made a call meanwhile has left another word: what is no sample has an event in any case.
     let traced = (word >> 16) & 0xffff == STATE_INSIDE;
-    if traced && start & 1 == 0 {
+    if start & (SAMPLE | FIRST) == FIRST {
+        return leave_first(slot, op, start, traced);
+    }
+    if start & SAMPLE == 0 {
         let end = ticks_of(&slot.head);
         trace::settle(slot, op, true);
         leave_traced(slot, op, start, end);
@@ -186,6 +196,19 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let overhead = claim::sample_overhead() >> 8;
     add_sample(slot, slot.cell(op), clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
     trace::rearm(slot, op, true, start + ticks);
+}
+
+/// Ends the first call of a thread: it stands for itself only, and no countdown knows of it.
+#[cold]
+fn leave_first(slot: &Slot, op: u16, start: u64, traced: bool) {
+    let end = ticks_of(&slot.head);
+    let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
+    let cell = slot.cell(op);
+    add_exact(slot, cell, row(slot, cell), ns);
+    extra::add_exact(slot, ns);
+    if traced {
+        leave_traced(slot, op, start, end);
+    }
 }
 
 #[inline(always)]

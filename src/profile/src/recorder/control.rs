@@ -4,15 +4,15 @@
 use std::io;
 use std::os::fd::RawFd;
 use std::sync::atomic::{
-    AtomicPtr, AtomicU32,
+    AtomicPtr,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use std::time::{Duration, Instant};
 
 use super::hot::{bump, ticks};
-use super::{claim, cold, counting, tls};
+use super::{claim, cold, counting, names};
 use crate::segment::Mapping;
-use crate::segment::extra::{KEY_REGION, NESTING, Names, REGIONS};
+use crate::segment::extra::{KEY_REGION, NESTING, REGIONS};
 use crate::segment::layout::{HEADER_BYTES, Header, Slot};
 
 static HEADER: AtomicPtr<Header> = AtomicPtr::new(std::ptr::null_mut());
@@ -81,18 +81,10 @@ pub fn set_sampling(every: Option<u64>, long_ns: Option<u64>) -> bool {
     true
 }
 
-/// The calling thread's slot, claimed if need be. Threads that share a slot have no regions.
-fn slot() -> Option<&'static Slot> {
-    tls::slot().or_else(|| match claim::claim() {
-        claim::Place::Own(slot) => Some(slot),
-        _ => None,
-    })
-}
-
 /// The calling thread enters a region. Returns false where it cannot be kept: too many names, nesting too deep, no slot.
 pub fn region_begin(name: &str) -> bool {
-    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
-    let number = number_of(&region.names, name);
+    let Some((region, slot)) = claim::own() else { return false };
+    let number = names::number_of(&region.names, name);
     let depth = slot.head.region_depth.load(Relaxed) as usize;
     let (Some(number), true) = (number, depth < NESTING) else {
         region.head.region_errors.fetch_add(1, Relaxed);
@@ -114,10 +106,10 @@ pub fn region_begin(name: &str) -> bool {
 /// The calling thread leaves its innermost region, which must have this name where one is given. Returns false otherwise:
 /// then nothing changes.
 pub fn region_end(name: Option<&str>) -> bool {
-    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
+    let Some((region, slot)) = claim::own() else { return false };
     let depth = slot.head.region_depth.load(Relaxed) as usize;
     let innermost = depth.checked_sub(1).map(|top| slot.extra.stack[top].load(Relaxed) as usize % REGIONS);
-    let fits = |number: usize| name.is_none_or(|name| region.names.regions[number].get() == cut(name));
+    let fits = |number: usize| name.is_none_or(|name| region.names.regions[number].is(names::cut(name)));
     let Some(number) = innermost.filter(|&number| fits(number)) else {
         region.head.region_errors.fetch_add(1, Relaxed);
         return false;
@@ -139,6 +131,13 @@ pub fn region_end(name: Option<&str>) -> bool {
     true
 }
 
+/// The owner of a slot ends: the next one is in no region.
+pub(super) fn leave_regions(slot: &Slot) {
+    for _ in 0..slot.head.region_depth.load(Relaxed) {
+        region_end(None);
+    }
+}
+
 /// From now on the thread is in region `number`.
 fn switch(slot: &Slot, number: usize, now: u64) {
     counting::settle(slot);
@@ -151,17 +150,11 @@ fn switch(slot: &Slot, number: usize, now: u64) {
 
 /// Marks a value under a name. Returns false where there is no room for another name.
 pub fn marker(name: &str, value: f64) -> bool {
-    let (Some(region), Some(slot)) = (claim::region(), slot()) else { return false };
-    locked(&region.names, |names| {
-        let name = cut(name);
-        let free = |row: &&crate::segment::extra::Marker| {
-            let found = row.name.get();
-            found == name || found.is_empty()
-        };
-        let Some(row) = names.markers.iter().find(free) else {
-            region.head.region_errors.fetch_add(1, Relaxed);
-            return false;
-        };
+    let Some((region, slot)) = claim::own() else { return false };
+    let marked = names::locked(&region.names, |names| {
+        let name = names::cut(name);
+        let free = |row: &&crate::segment::extra::Marker| row.name.is(name) || row.name.is("");
+        let Some(row) = names.markers.iter().find(free) else { return false };
         let number = |word: &std::sync::atomic::AtomicU64| f64::from_bits(word.load(Relaxed));
         let first = row.count.load(Relaxed) == 0;
         let (min, max) =
@@ -171,50 +164,15 @@ pub fn marker(name: &str, value: f64) -> bool {
         row.max.store(max.to_bits(), Relaxed);
         row.last.store(value.to_bits(), Relaxed);
         row.when.store(ticks(&slot.head), Relaxed);
-        row.name.set(name);
+        if first {
+            row.name.set(name);
+        }
         bump(&row.count, 1);
         true
-    })
-}
-
-/// The number of the region with this name, which gets one if there is room.
-fn number_of(names: &Names, name: &str) -> Option<usize> {
-    let name = Some(cut(name)).filter(|name| !name.is_empty())?;
-    let known = |names: &Names| {
-        let rows = names.regions.iter().enumerate().skip(1);
-        rows.map(|(number, row)| (number, row.get())).find(|(_, found)| *found == name || found.is_empty())
-    };
-    match known(names)? {
-        (number, found) if !found.is_empty() => Some(number),
-        _ => locked(names, |names| {
-            let (number, found) = known(names)?;
-            if found.is_empty() {
-                names.regions[number].set(name);
-            }
-            Some(number)
-        }),
+    });
+    let marked = marked == Some(true);
+    if !marked {
+        region.head.region_errors.fetch_add(1, Relaxed);
     }
-}
-
-/// A name as far as a row keeps it.
-fn cut(name: &str) -> &str {
-    let mut end = name.len().min(63);
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    &name[..end]
-}
-
-/// Runs `f` while no other thread of the PE adds a name. Names are added a few times in a run.
-pub(super) fn locked<R>(names: &Names, f: impl FnOnce(&Names) -> R) -> R {
-    lock(&names.lock);
-    let result = f(names);
-    names.lock.store(0, Release);
-    result
-}
-
-fn lock(word: &AtomicU32) {
-    while word.compare_exchange_weak(0, 1, Acquire, Relaxed).is_err() {
-        std::thread::yield_now();
-    }
+    marked
 }

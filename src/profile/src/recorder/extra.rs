@@ -206,7 +206,7 @@ fn thin_out(slot: &Slot) {
 /// The program made a context on a team: number of the context, then number, first PE, stride and size of the team.
 pub fn context_made(handle: usize, id: usize, (start, stride, size): (i32, i32, i32)) {
     let Some(region) = super::claim::region() else { return };
-    super::control::locked(&region.names, |names| {
+    let _ = super::names::locked(&region.names, |names| {
         let free = |row: &&ContextTeam| row.handle.load(Relaxed) == 0 || row.handle.load(Relaxed) == handle as u64;
         if let Some(row) = names.contexts.iter().find(free) {
             row.start.store(start, Relaxed);

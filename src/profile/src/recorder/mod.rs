@@ -16,6 +16,7 @@ mod extra;
 mod held;
 mod hot;
 mod modules;
+mod names;
 #[cfg(feature = "counters")]
 mod perf;
 mod read;
@@ -27,6 +28,8 @@ mod wire;
 mod brief_tests;
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod threads_tests;
 
 pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
@@ -40,7 +43,7 @@ pub use tls::set_site;
 pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
-pub use read::read;
+pub use read::{current_op, read};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};

@@ -2,11 +2,18 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
-use super::claim;
+use super::{claim, tls};
+use crate::arm;
 use crate::model::Routine;
 use crate::op;
 use crate::segment::layout::SLOTS;
 use crate::snapshot;
+
+/// The operation that the calling thread has recorded last: while it is in a call, that one. `None` while nothing is recorded.
+pub fn current_op() -> Option<u16> {
+    let slot = tls::slot().filter(|_| arm::level() > 0)?;
+    Some(slot.head.current.word.load(Relaxed) as u16)
+}
 
 /// The numbers of one operation on this PE, all threads together. `None` without a profile, or outside the table.
 pub fn read(op: u16) -> Option<Routine> {

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::claim;
-use super::control::locked;
+use super::names::locked;
 
 /// Publishes numbers by calling what it is given with a name and a value each.
 pub type Source = fn(&mut dyn FnMut(&str, u64));
@@ -20,7 +20,7 @@ pub fn wire_source(source: Source) {
 /// Names beyond the table of the profile are left out. May be called at any time.
 pub fn wire(numbers: &[(&str, u64)]) {
     let Some(region) = claim::region() else { return };
-    locked(&region.names, |names| {
+    let _ = locked(&region.names, |names| {
         for (name, value) in numbers {
             let row = names.wire.iter().find(|row| {
                 let found = row.name.get();

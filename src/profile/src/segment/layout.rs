@@ -56,6 +56,13 @@ impl<const N: usize> Text<N> {
         self.0.iter().zip(bytes).for_each(|(cell, byte)| cell.store(byte, Relaxed));
     }
 
+    /// Whether this is the text.
+    pub fn is(&self, text: &str) -> bool {
+        let bytes = text.as_bytes();
+        let ends = bytes.len() == N || self.0.get(bytes.len()).is_some_and(|byte| byte.load(Relaxed) == 0);
+        ends && self.0.iter().zip(bytes).all(|(mine, theirs)| mine.load(Relaxed) == *theirs)
+    }
+
     /// The text; bytes that are not UTF-8 are replaced.
     pub fn get(&self) -> String {
         let bytes: Vec<u8> = self.0.iter().map(|b| b.load(Relaxed)).take_while(|&b| b != 0).collect();

@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use super::switch;
-use super::writer::{self, Writer};
+use super::writer::{self, Held, Hold};
 use crate::op::{self, Class, MAX_OPS, Timing};
 use crate::segment::layout::{ROW_OVERFLOW, Slot};
 use crate::size::{DISTANCES, size_class};
@@ -246,7 +246,11 @@ pub(crate) fn enter(slot: &Slot, op: u16, left: u32, bytes: usize) -> Short {
     if on && switch::is_full() {
         return Short::Event(left == 0, crate::recorder::now(slot));
     }
-    let Some(writer) = (if on { writer::writer(slot) } else { writer::peek(slot) }) else { return Short::Sample };
+    let mut writer = match if on { writer::hold(slot) } else { writer::hold_made(slot) } {
+        Hold::Held(writer) => writer,
+        Hold::Busy => return interrupted(slot, op, left, on),
+        Hold::Missing => return Short::Sample,
+    };
     let fold = &mut writer.fold;
     if !on {
         return fold.row(op).map_or(Short::Sample, |row| after_all(slot, row));
@@ -261,6 +265,17 @@ pub(crate) fn enter(slot: &Slot, op: u16, left: u32, bytes: usize) -> Short {
     }
     row.pending += u64::from(row.forced && row.saved != 0);
     after_all(slot, row)
+}
+
+/// A signal handler calls while its thread is in the middle of this module: the call is counted as dropped, and the next one
+/// takes this path instead.
+#[cold]
+fn interrupted(slot: &Slot, op: u16, left: u32, on: bool) -> Short {
+    slot.cell(op).countdown.store(left, Relaxed);
+    if on {
+        writer::missed(slot);
+    }
+    Short::Neither
 }
 
 /// A call that was to have an event has none: the countdown is what it is without.
@@ -280,7 +295,7 @@ fn after_all(slot: &Slot, row: &mut Row) -> Short {
 
 /// A call that took the path of samples is over, with or without an event: what was counted beside it is kept.
 pub(crate) fn settle(slot: &Slot, op: u16, event: bool) {
-    let Some(writer) = folding(slot) else { return };
+    let Some(mut writer) = folding(slot) else { return };
     if let Some(row) = writer.fold.row(op) {
         let countdown = slot.cell(op).countdown.load(Relaxed);
         row.pending += u64::from(since(row.base, countdown)).saturating_sub(u64::from(event));
@@ -291,7 +306,7 @@ pub(crate) fn settle(slot: &Slot, op: u16, event: bool) {
 /// The next call of this operation is on the path of samples too, if there is an event to be had for it. `sampled`: the
 /// countdown was set anew.
 pub(crate) fn rearm(slot: &Slot, op: u16, sampled: bool, now: u64) {
-    let Some(writer) = folding(slot) else { return };
+    let Some(mut writer) = folding(slot) else { return };
     let again = switch::is_on() && (is_always(op) || writer.fold.can_pay(now));
     let Some(row) = writer.fold.row(op) else { return };
     let countdown = &slot.cell(op).countdown;
@@ -305,8 +320,14 @@ pub(crate) fn rearm(slot: &Slot, op: u16, sampled: bool, now: u64) {
 }
 
 /// The writer of a slot, where calls may be folded.
-fn folding(slot: &Slot) -> Option<&'static mut Writer> {
-    if !switch::is_attached_fast() || switch::is_full() { None } else { writer::peek(slot) }
+fn folding(slot: &Slot) -> Option<Held> {
+    if !switch::is_attached_fast() || switch::is_full() {
+        return None;
+    }
+    match writer::hold_made(slot) {
+        Hold::Held(writer) => Some(writer),
+        Hold::Busy | Hold::Missing => None,
+    }
 }
 
 /// A put or get too long to be sampled is over. True: it is folded and gets no event.
@@ -314,7 +335,7 @@ pub(crate) fn timed(slot: &Slot, op: u16, bytes: u64, now: u64) -> bool {
     if switch::is_full() || !is_sized(op) || is_always(op) {
         return false;
     }
-    let Some(writer) = writer::writer(slot) else { return false };
+    let Hold::Held(mut writer) = writer::hold(slot) else { return false };
     let fold = &mut writer.fold;
     fold.begin(slot, None);
     if fold.pay(now) {
@@ -333,7 +354,7 @@ pub(super) fn switched(slot: &Slot, on: bool, now: u64) {
     if switch::is_full() {
         return;
     }
-    let Some(writer) = (if on { writer::writer(slot) } else { writer::peek(slot) }) else { return };
+    let Hold::Held(mut writer) = (if on { writer::hold(slot) } else { writer::hold_made(slot) }) else { return };
     if on {
         writer.fold.begin(slot, None);
         writer.fold.wake(slot, now);
@@ -348,7 +369,7 @@ pub(super) fn switched(slot: &Slot, on: bool, now: u64) {
 /// The owner of a slot ends: what is folded is written.
 pub(crate) fn thread_ends(slot: &Slot) {
     if switch::is_on()
-        && let Some(writer) = folding(slot)
+        && let Some(mut writer) = folding(slot)
     {
         writer.flush(slot, crate::recorder::now(slot));
     }

@@ -1,7 +1,7 @@
 //! Encoding an event into the file of its thread.
 #![allow(unsafe_code)]
 
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*, compiler_fence};
 
 use super::check;
 use super::fold::Fold;
@@ -13,8 +13,23 @@ use crate::output::no_room;
 use crate::segment::layout::{SLOTS, Slot};
 use crate::text::visible_path;
 
-/// The files of this process, by slot of the profile. Only the thread that owns a slot uses its writer.
-static WRITERS: [AtomicPtr<Writer>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+/// What a slot of the profile has of the trace. Only the thread that owns the slot uses it.
+struct Place {
+    writer: AtomicPtr<Writer>,
+    /// The head of its file; null where there is none.
+    head: AtomicPtr<Head>,
+    /// The writer is in use: what a signal handler of the same thread does meanwhile is dropped, and counted.
+    busy: AtomicBool,
+}
+
+/// The files of this process, by slot of the profile.
+static PLACES: [Place; SLOTS] = [const {
+    Place {
+        writer: AtomicPtr::new(std::ptr::null_mut()),
+        head: AtomicPtr::new(std::ptr::null_mut()),
+        busy: AtomicBool::new(false),
+    }
+}; SLOTS];
 /// Where events of threads without a slot are counted.
 static SHARED: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -33,8 +48,6 @@ pub(super) struct Writer {
     thread: u32,
     /// The context that the file says calls are on.
     context: u64,
-    /// An event is being written: what a signal handler does meanwhile is dropped.
-    busy: bool,
     /// `None`: the file could not be made.
     room: Option<Room>,
     head: *const Head,
@@ -48,17 +61,17 @@ pub(super) struct Writer {
 /// Writes the call that this slot's current operation describes.
 #[inline(never)]
 pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
-    let Some(writer) = writer(slot) else { return switch::lost() };
-    if writer.busy {
-        return writer.drop_one();
-    }
-    writer.busy = true;
+    let mut writer = match hold(slot) {
+        Hold::Held(writer) => writer,
+        Hold::Busy => return missed(slot),
+        Hold::Missing => return switch::lost(),
+    };
     let thread = slot.head.owner.load(Relaxed);
     let bytes = slot.head.current.bytes.load(Relaxed);
     if !switch::is_full() {
         writer.fold.begin(slot, None);
         writer.fold.leave_out(slot, op, bytes);
-        writer.flush_busy(slot, start);
+        writer.flush(slot, start);
     }
     let is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
     if !is_ready || (op::traits(op) & ON_CONTEXT != 0 && !writer.on(slot, start)) {
@@ -69,27 +82,90 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
     if !switch::is_full() && OPS.get(usize::from(op)).is_some_and(|row| row.timing == Timing::Timed) {
         writer.fold.wake(slot, end);
     }
-    writer.busy = false;
 }
 
-/// The writer of a slot, made at its first event. `None`: this slot has none.
-#[inline(always)]
-pub(super) fn writer(slot: &Slot) -> Option<&'static mut Writer> {
-    let index = crate::recorder::slot_index(slot);
-    let pointer = WRITERS.get(index)?.load(Relaxed);
-    if pointer.is_null() {
-        return open(slot, index);
+/// A writer, for as long as one call uses it.
+pub(super) struct Held {
+    writer: *mut Writer,
+    busy: &'static AtomicBool,
+}
+
+impl std::ops::Deref for Held {
+    type Target = Writer;
+
+    fn deref(&self) -> &Writer {
+        // SAFETY: made by `open` and never freed; the slot's owner alone gets here, and `busy` keeps signal handlers of the
+        // same thread away.
+        unsafe { &*self.writer }
     }
-    // SAFETY: set once by `open` to a value that is never freed; the slot's owner alone gets here, and `busy` keeps a
-    // signal handler of the same thread from using what is in use.
-    Some(unsafe { &mut *pointer })
 }
 
-/// As [`writer`], where there is one already.
-pub(super) fn peek(slot: &Slot) -> Option<&'static mut Writer> {
-    let pointer = WRITERS.get(crate::recorder::slot_index(slot))?.load(Relaxed);
-    // SAFETY: as in `writer`.
-    unsafe { pointer.as_mut() }
+impl std::ops::DerefMut for Held {
+    fn deref_mut(&mut self) -> &mut Writer {
+        // SAFETY: as above.
+        unsafe { &mut *self.writer }
+    }
+}
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(SeqCst);
+        self.busy.store(false, Relaxed);
+    }
+}
+
+/// What there is of a slot's writer.
+pub(super) enum Hold {
+    /// Here it is.
+    Held(Held),
+    /// The calling thread was interrupted while it used it.
+    Busy,
+    /// The slot has none.
+    Missing,
+}
+
+/// The writer of a slot, made at its first event.
+#[inline(always)]
+pub(super) fn hold(slot: &Slot) -> Hold {
+    hold_or(slot, open)
+}
+
+/// As [`hold`], where there is one already.
+#[inline(always)]
+pub(super) fn hold_made(slot: &Slot) -> Hold {
+    hold_or(slot, |_, _| None)
+}
+
+#[inline(always)]
+fn hold_or(slot: &Slot, make: impl FnOnce(&Slot, usize) -> Option<*mut Writer>) -> Hold {
+    let index = crate::recorder::slot_index(slot);
+    let Some(place) = PLACES.get(index) else { return Hold::Missing };
+    if place.busy.load(Relaxed) {
+        return Hold::Busy;
+    }
+    place.busy.store(true, Relaxed);
+    // Signals come to this thread: nothing but the compiler could put the two out of order.
+    compiler_fence(SeqCst);
+    let writer = Some(place.writer.load(Relaxed)).filter(|writer| !writer.is_null()).or_else(|| make(slot, index));
+    match writer {
+        Some(writer) => Hold::Held(Held { writer, busy: &place.busy }),
+        None => {
+            place.busy.store(false, Relaxed);
+            Hold::Missing
+        }
+    }
+}
+
+/// Counts an event that a signal handler would have written while its thread was writing another.
+#[cold]
+pub(super) fn missed(slot: &Slot) {
+    let place = PLACES.get(crate::recorder::slot_index(slot));
+    // SAFETY: null, or the head of a file that stays mapped.
+    match place.and_then(|place| unsafe { place.head.load(Relaxed).as_ref() }) {
+        Some(head) => _ = head.dropped.fetch_add(1, Relaxed),
+        None => count_shared(1),
+    }
 }
 
 /// Appends `value` in as few bytes as it needs; gives their 3-bit length. Eight bytes are stored whatever the length.
@@ -132,16 +208,8 @@ impl Writer {
     }
 
     /// Writes what was folded, as calls before `until`.
-    pub(super) fn flush(&mut self, slot: &Slot, until: u64) {
-        if !self.busy {
-            self.busy = true;
-            self.flush_busy(slot, until);
-            self.busy = false;
-        }
-    }
-
     #[inline]
-    fn flush_busy(&mut self, slot: &Slot, until: u64) {
+    pub(super) fn flush(&mut self, slot: &Slot, until: u64) {
         let thread = slot.head.owner.load(Relaxed);
         let mut fold = std::mem::replace(&mut self.fold, Fold::empty());
         fold.flush(slot, until, |op, calls, bytes, until| self.calls(thread, op, calls, bytes, until));
@@ -231,7 +299,7 @@ impl Writer {
         // SAFETY: `room` vouches for a mapped chunk, which only this thread writes to.
         let h = unsafe { &*chunk_head };
         let lost = (h.progress.load(Relaxed) >> 32).wrapping_add(h.folded.load(Relaxed));
-        head.dropped.store(head.dropped.load(Relaxed) + lost, Relaxed);
+        head.dropped.fetch_add(lost, Relaxed);
         h.sequence.store(0, Release);
         h.closed.store(0, Release);
         h.progress.store(0, Release);
@@ -350,30 +418,28 @@ impl Writer {
         if self.head.is_null() {
             return count_shared(events);
         }
-        // SAFETY: mapped for good; only this thread writes to it.
-        let dropped = unsafe { &(*self.head).dropped };
-        dropped.store(dropped.load(Relaxed) + events, Relaxed);
+        // SAFETY: mapped for good.
+        unsafe { &(*self.head).dropped }.fetch_add(events, Relaxed);
     }
 }
 
 /// Adds a note to the calling thread's file.
 pub(super) fn note(kind: u16, text: &str, value: i64) {
     let Some((slot, now)) = crate::recorder::own_slot() else { return };
-    let Some(writer) = writer(slot) else { return switch::lost() };
-    if writer.busy {
-        return writer.drop_one();
-    }
-    writer.busy = true;
+    let mut writer = match hold(slot) {
+        Hold::Held(writer) => writer,
+        Hold::Busy => return missed(slot),
+        Hold::Missing => return switch::lost(),
+    };
     let thread = slot.head.owner.load(Relaxed);
     if !switch::is_full() {
-        writer.flush_busy(slot, now);
+        writer.flush(slot, now);
     }
     if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {
         writer.drop_one();
     } else {
         writer.note(kind, text, value, now);
     }
-    writer.busy = false;
 }
 
 /// Closes the files of the calling thread, and of threads that have ended.
@@ -393,7 +459,7 @@ pub(super) fn close() {
 
 /// Makes the file of a slot. Where that cannot be done the slot gets a writer that counts what is dropped.
 #[cold]
-fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
+fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
     let job = switch::job()?;
     let room = match Room::create(&job.directory, &file_name(job.pe, index), job.chunks) {
         Ok(room) => Some(room),
@@ -421,7 +487,6 @@ fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
         peer: 0,
         thread: 0,
         context: 0,
-        busy: false,
         room,
         head,
         index: 0,
@@ -429,9 +494,10 @@ fn open(slot: &Slot, index: usize) -> Option<&'static mut Writer> {
         fold: Fold::new(slot),
     });
     let writer = Box::into_raw(writer);
-    WRITERS[index].store(writer, Relaxed);
-    // SAFETY: just made, and never freed.
-    Some(unsafe { &mut *writer })
+    let place = PLACES.get(index)?;
+    place.head.store(head.cast_mut(), Relaxed);
+    place.writer.store(writer, Relaxed);
+    Some(writer)
 }
 
 /// Makes the file that only has a head: where events of threads without a file of their own are counted.

@@ -25,7 +25,9 @@ impl Shared {
         let text = format!("lost host {host}, where PE {pe} is: nothing has come from it for {} s", silent.as_secs());
         let fault = Fault::from(Cause::Network(text));
         (self.directory.lost)(fault.clone());
-        self.lock().fail(fault);
+        if let Ok(mut engine) = self.lock() {
+            engine.fail(fault);
+        }
     }
 }
 

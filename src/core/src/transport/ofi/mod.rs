@@ -162,8 +162,10 @@ impl Fabric {
 
     /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked when it ends.
     pub fn settled(&self) {
-        if !shared::is_child() {
-            self.shared.lock().forget_mailed();
+        if !shared::is_child()
+            && let Ok(mut engine) = self.shared.lock()
+        {
+            engine.forget_mailed();
         }
     }
 
@@ -203,7 +205,7 @@ impl Far for Fabric {
     }
 
     fn open(&self) -> Option<Channel> {
-        let mut engine = self.shared.lock();
+        let mut engine = self.shared.lock().ok()?;
         let number = match self.closed.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             Some(number) => number,
             None if engine.channels.len() < CHANNELS => {
@@ -220,7 +222,8 @@ impl Far for Fabric {
         if channel == Channel::DEFAULT || shared::is_child() {
             return;
         }
-        let mut engine = self.shared.lock();
+        // A signal handler that interrupted a call leaves the channel open.
+        let Ok(mut engine) = self.shared.lock() else { return };
         engine.channels[channel.0 as usize] = None;
         self.closed.lock().unwrap_or_else(PoisonError::into_inner).push(channel.0);
     }
@@ -312,7 +315,7 @@ impl Far for Fabric {
         if shared::is_child() {
             return Ok(None);
         }
-        let mut engine = self.shared.lock();
+        let mut engine = self.shared.lock()?;
         let key = (pe as u32, tag);
         if let Some(queue) = engine.mailbox.get_mut(&key) {
             let message = queue.pop_front();

@@ -78,7 +78,7 @@ impl Shared {
 
     /// See [`crate::transport::far::Far::fence`].
     pub fn fence(&self, channel: u32) -> Result<(), Fault> {
-        let mut engine = self.lock();
+        let mut engine = self.lock()?;
         engine.check()?;
         let channel = engine.channel(channel);
         channel.epoch = channel.epoch.wrapping_add(1);
@@ -87,7 +87,7 @@ impl Shared {
 
     /// See [`crate::transport::far::Far::quiet`].
     pub fn quiet(&self, channel: u32) -> Result<(), Fault> {
-        let mut engine = self.lock();
+        let mut engine = self.lock()?;
         engine.check()?;
         engine.flush_all(channel);
         for pe in std::mem::take(&mut engine.channel(channel).dirty) {
@@ -111,7 +111,7 @@ impl Shared {
 
     /// See [`crate::transport::far::Far::quiet_pes`].
     pub fn quiet_pes(&self, channel: u32, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
-        let mut engine = self.lock();
+        let mut engine = self.lock()?;
         engine.check()?;
         let pes: Vec<u32> = pes.map(|pe| pe as u32).collect();
         for pe in &pes {
@@ -132,10 +132,9 @@ impl Shared {
     pub fn settle(&self, limit: Duration) {
         let since = Instant::now();
         let late = || since.elapsed() > limit;
-        let Ok((mut engine, ())) = self.wait(self.lock(), |e| Ok((e.outgoing.is_empty() || late()).then_some(())))
-        else {
-            return;
-        };
+        let Ok(engine) = self.lock() else { return };
+        let sent = self.wait(engine, |e| Ok((e.outgoing.is_empty() || late()).then_some(())));
+        let Ok((mut engine, ())) = sent else { return };
         if engine.mailed.is_empty() {
             return;
         }

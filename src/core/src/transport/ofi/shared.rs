@@ -8,8 +8,10 @@ use super::settings::Directory;
 use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
+use crate::os::reentry::Inside;
 use crate::os::wait::Backoff;
 use libfabric_sys as fi;
+use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
@@ -20,7 +22,27 @@ const FLYING: usize = 1024;
 const LENT: usize = 256;
 
 /// The engine, locked.
-pub(super) type Guard<'a> = MutexGuard<'a, Engine>;
+pub(super) struct Guard<'a> {
+    engine: MutexGuard<'a, Engine>,
+    /// After the lock: a signal handler must not find the one without the other.
+    _inside: Inside,
+}
+
+impl Deref for Guard<'_> {
+    type Target = Engine;
+
+    #[inline]
+    fn deref(&self) -> &Engine {
+        &self.engine
+    }
+}
+
+impl DerefMut for Guard<'_> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Engine {
+        &mut self.engine
+    }
+}
 
 pub(super) struct Shared {
     engine: Mutex<Engine>,
@@ -68,8 +90,11 @@ impl Shared {
     }
 
     /// The lock.
-    pub fn lock(&self) -> Guard<'_> {
-        match self.engine.try_lock() {
+    ///
+    /// Fault: a signal handler asks for what its own thread has.
+    pub fn lock(&self) -> Result<Guard<'_>, Fault> {
+        let inside = Inside::enter()?;
+        let engine = match self.engine.try_lock() {
             Ok(engine) => engine,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
@@ -78,16 +103,19 @@ impl Shared {
                 self.wanting.fetch_sub(1, Ordering::Relaxed);
                 engine
             }
-        }
+        };
+        Ok(Guard { engine, _inside: inside })
     }
 
     /// The lock, unless somebody has it.
     pub fn try_lock(&self) -> Option<Guard<'_>> {
-        match self.engine.try_lock() {
-            Ok(engine) => Some(engine),
-            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
-            Err(TryLockError::WouldBlock) => None,
-        }
+        let inside = Inside::enter().ok()?;
+        let engine = match self.engine.try_lock() {
+            Ok(engine) => engine,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(Guard { engine, _inside: inside })
     }
 
     /// A thread of the program looks after the fabric.
@@ -126,7 +154,7 @@ impl Shared {
                 }
                 crate::os::cpu::yield_now();
             }
-            engine = self.lock();
+            engine = self.lock()?;
         }
     }
 
@@ -147,7 +175,7 @@ impl Shared {
             return Err(Fault::from(Cause::Network(text)));
         }
         let (pe, npes) = (pe as u32, self.npes);
-        let mut engine = self.lock();
+        let mut engine = self.lock()?;
         engine.check()?;
         match engine.peers.get(pe) {
             Some(peer) if peer.has(Peer::KNOWN) => return Ok(engine),
@@ -156,8 +184,10 @@ impl Shared {
         }
         // The launcher may take its time: others go on meanwhile.
         drop(engine);
+        let asking = Inside::enter()?;
         let card = (self.directory.card)(pe)?;
-        let mut engine = self.lock();
+        drop(asking);
+        let mut engine = self.lock()?;
         if engine.peers.get(pe).is_some_and(|peer| !peer.has(Peer::KNOWN)) {
             engine.learn(pe, &card)?;
         }

@@ -1,0 +1,140 @@
+//! What the entry layer keeps for each thread.
+//!
+//! Calls nest: a tool or a callback is called from inside of a call, and a signal handler may call while its thread is in one. Each
+//! leaves a mark on the stack. An exception or `longjmp` may leave it without a word; the next call of the thread sees by
+//! the mark that it did.
+#![allow(unsafe_code)]
+
+use std::cell::Cell;
+
+use pellucid_core::base::{Cause, Fault};
+use pellucid_core::os::{reentry, stack};
+use pellucid_profile::op::OPS;
+use pellucid_profile::recorder;
+
+/// Whose code a thread is in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Place {
+    /// The application's, or a tool's that nobody called from here.
+    Outside = 0,
+    /// That of a stacked tool, which has a call of the application.
+    Tool = 1,
+    /// A callback's.
+    Callback = 2,
+}
+
+/// What a thread has to do with the last finalize.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Ended {
+    /// Nothing.
+    Not = 0,
+    /// It has called it.
+    Finalized = 1,
+    /// It has called it, and ends now: its destructors may run, and where it ends the process all exit handlers.
+    Leaving = 2,
+}
+
+/// `struct pellucid_gate_thread` of `shim/thread.c`.
+#[repr(C)]
+pub struct Thread {
+    /// Where the call came from that is on its way through the gate.
+    pub site: Cell<usize>,
+    /// Whose code the thread is in.
+    pub place: Cell<Place>,
+    /// In a callback: whose it is.
+    pub registration: Cell<u32>,
+    /// Of [`Self::place`], where that is not outside.
+    pub mark: Cell<*const Mark>,
+    /// The routine that may wait which the thread is in: its operation plus 1, or 0.
+    routine: Cell<u32>,
+    /// What it has to do with the last finalize.
+    pub ended: Cell<Ended>,
+    /// Its mark.
+    routine_mark: Cell<*const Mark>,
+}
+
+unsafe extern "C" {
+    fn pellucid_gate_thread_get() -> *const Thread;
+}
+
+/// The calling thread's.
+#[inline(always)]
+pub fn get() -> &'static Thread {
+    // SAFETY: the calling thread's own variable, which begins as zero: outside, in no routine. The reference is not given to
+    // other threads, since `Thread` is not `Sync`.
+    unsafe { &*pellucid_gate_thread_get() }
+}
+
+/// A word on the stack that holds a number made from its own address.
+#[repr(transparent)]
+pub struct Mark(Cell<usize>);
+
+impl Mark {
+    /// Not set yet: that is done once it is where it stays.
+    #[inline(always)]
+    pub fn new() -> Mark {
+        Mark(Cell::new(0))
+    }
+
+    /// Sets it, at the place where it is now.
+    #[inline(always)]
+    pub fn set(&self) {
+        // Volatile: nothing in this function reads it.
+        // SAFETY: a valid place.
+        unsafe { self.0.as_ptr().write_volatile(!(&raw const *self).addr()) };
+    }
+
+    /// Whether the frame with this mark is still on the stack, as far as can be seen: it is further out than the caller's, and
+    /// nobody has written there.
+    pub fn is_there(mark: *const Mark) -> bool {
+        let here = 0_u8;
+        if (&raw const here).addr() > mark.addr() && !stack::is_alternate() {
+            return false;
+        }
+        // SAFETY: on the stack of this thread, further out: mapped, whatever is there now.
+        unsafe { mark.cast::<usize>().read_volatile() == !mark.addr() }
+    }
+}
+
+/// Runs a routine that may wait. A signal handler that calls another one meanwhile is told so: it might wait for what its own
+/// thread has begun.
+#[inline(always)]
+pub fn within<R>(op: u16, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+    let thread = get();
+    if thread.routine.get() != 0 {
+        within_another(thread)?;
+    }
+    let mark = Mark::new();
+    mark.set();
+    thread.routine_mark.set(&raw const mark);
+    thread.routine.set(u32::from(op) + 1);
+    let result = f();
+    thread.routine.set(0);
+    result
+}
+
+#[cold]
+#[inline(never)]
+fn within_another(thread: &Thread) -> Result<(), Fault> {
+    // Where there is no handler, that routine was left by longjmp or an exception.
+    if !Mark::is_there(thread.routine_mark.get()) || !stack::is_in_handler() {
+        return Ok(());
+    }
+    let routine = Some(name(thread.routine.get()));
+    Err(Fault::from(Cause::Interrupted { routine, network: false }))
+}
+
+fn name(routine: u32) -> &'static str {
+    OPS.get(routine.wrapping_sub(1) as usize).map_or("another call", |op| op.name)
+}
+
+/// Has messages of the runtime name the routine that a signal handler has interrupted.
+pub fn name_routines() {
+    let current = || match get().routine.get() {
+        0 => recorder::current_op().map_or(0, |op| u32::from(op) + 1),
+        routine => routine,
+    };
+    reentry::name_with(reentry::Names { current, name });
+}

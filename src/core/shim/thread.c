@@ -1,0 +1,18 @@
+/*
+ * What the runtime keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate, and signal handlers
+ * read it.
+ */
+struct pellucid_core_thread {
+    unsigned int network; /* calls that have, or are about to take, the lock of the network: 0 or 1 */
+    unsigned int routine; /* the routine that has it, as whoever names routines numbers them */
+};
+
+__attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_core_thread
+    pellucid_core_thread;
+
+__attribute__((visibility("hidden"))) struct pellucid_core_thread *pellucid_core_thread_get(void);
+
+struct pellucid_core_thread *pellucid_core_thread_get(void)
+{
+    return &pellucid_core_thread;
+}

@@ -1,0 +1,88 @@
+//! Calls that a signal handler makes while its thread is in another one.
+//!
+//! Through memory that is nothing special: puts, gets and atomics keep no state between their instructions. The network has a
+//! lock, and a handler that waited for what its own thread holds would wait for ever. So a thread notes that it is about to
+//! take the lock; the handler finds the note, and its call is refused.
+#![allow(unsafe_code)]
+
+use crate::base::{Cause, Fault};
+use std::sync::OnceLock;
+use std::sync::atomic::{Ordering, compiler_fence};
+
+/// `struct pellucid_core_thread` of `shim/thread.c`.
+#[repr(C)]
+struct Thread {
+    network: u32,
+    routine: u32,
+}
+
+unsafe extern "C" {
+    fn pellucid_core_thread_get() -> *mut Thread;
+}
+
+/// Who knows which routine a thread is in, as a number of its own that is not 0, and the name of such a number.
+#[derive(Debug, Clone, Copy)]
+pub struct Names {
+    /// Of the calling thread; 0 where it is not known.
+    pub current: fn() -> u32,
+    /// The routine's name.
+    pub name: fn(u32) -> &'static str,
+}
+
+static NAMES: OnceLock<Names> = OnceLock::new();
+
+/// Has routines named in messages. The first caller wins.
+pub fn name_with(names: Names) {
+    let _ = NAMES.set(names);
+}
+
+/// The calling thread has the lock of the network, or is about to take it.
+#[derive(Debug)]
+pub struct Inside(());
+
+impl Inside {
+    /// Fault: this thread is inside already.
+    #[inline]
+    pub fn enter() -> Result<Self, Fault> {
+        // SAFETY: the calling thread's own variable; nobody holds a reference.
+        let thread = unsafe { &mut *pellucid_core_thread_get() };
+        if thread.network != 0 {
+            return Err(interrupted(thread.routine));
+        }
+        thread.network = 1;
+        // Signals come to this thread: nothing but the compiler could put the note behind the lock.
+        compiler_fence(Ordering::SeqCst);
+        thread.routine = NAMES.get().map_or(0, |names| (names.current)());
+        Ok(Self(()))
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: as above.
+        unsafe { (*pellucid_core_thread_get()).network = 0 };
+    }
+}
+
+#[cold]
+fn interrupted(routine: u32) -> Fault {
+    let name = NAMES.get().filter(|_| routine != 0).map(|names| (names.name)(routine));
+    Fault::from(Cause::Interrupted { routine: name, network: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_inside_once() {
+        let first = Inside::enter().unwrap();
+        let second = Inside::enter().unwrap_err();
+        assert!(matches!(second.cause(), Cause::Interrupted { network: true, .. }));
+        std::thread::spawn(|| assert!(Inside::enter().is_ok())).join().unwrap();
+        drop(first);
+        assert!(Inside::enter().is_ok());
+    }
+}

@@ -1,0 +1,154 @@
+//! The stack of the calling thread: printed, and looked through for a signal handler.
+#![allow(unsafe_code)]
+
+use super::library;
+use std::ffi::{CStr, c_int, c_void};
+use std::fmt::Write;
+
+type Callback = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+// Of the compiler's run-time library, which every program of Rust or C++ has.
+unsafe extern "C" {
+    fn _Unwind_Backtrace(callback: Callback, data: *mut c_void) -> c_int;
+    fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize;
+}
+
+/// `_URC_NO_REASON`, `_URC_END_OF_STACK`.
+const GO_ON: c_int = 0;
+const ENOUGH: c_int = 5;
+/// Frames that are looked at: recursion without end must not take for ever.
+const FRAMES: usize = 256;
+
+/// What is found on the way.
+struct Walk<'a> {
+    left: usize,
+    /// Gets an address in each function, and whether a signal interrupted it; false: enough.
+    visit: &'a mut dyn FnMut(usize, bool) -> bool,
+}
+
+extern "C" fn step(context: *mut c_void, data: *mut c_void) -> c_int {
+    // SAFETY: `walk` passes its own, which lives until the unwinder returns.
+    let walk = unsafe { &mut *data.cast::<Walk>() };
+    let mut interrupted = 0;
+    // SAFETY: the unwinder's context, and a place for the answer.
+    let at = unsafe { _Unwind_GetIPInfo(context, &raw mut interrupted) };
+    walk.left -= 1;
+    // A return address is behind the call; the address that a signal interrupted is its own.
+    let at = if interrupted == 0 { at.saturating_sub(1) } else { at };
+    if (walk.visit)(at, interrupted != 0) && walk.left > 0 { GO_ON } else { ENOUGH }
+}
+
+/// Visits the functions that the calling thread is in, innermost first.
+fn walk(visit: &mut dyn FnMut(usize, bool) -> bool) {
+    let mut walk = Walk { left: FRAMES, visit };
+    // SAFETY: the callback gets the pointer that belongs to it.
+    unsafe { _Unwind_Backtrace(step, (&raw mut walk).cast()) };
+}
+
+/// Whether the calling thread is in a signal handler, as far as its stack tells.
+#[cold]
+pub fn is_in_handler() -> bool {
+    let mut found = false;
+    walk(&mut |_, interrupted| {
+        found |= interrupted;
+        !found
+    });
+    found
+}
+
+/// Whether the calling thread is on the stack that signal handlers may have to themselves.
+#[cold]
+pub fn is_alternate() -> bool {
+    // SAFETY: plain data.
+    let mut stack: libc::stack_t = unsafe { std::mem::zeroed() };
+    // SAFETY: asks for the settings of this thread.
+    unsafe { libc::sigaltstack(std::ptr::null(), &raw mut stack) == 0 && stack.ss_flags & libc::SS_ONSTACK != 0 }
+}
+
+/// Prints the stack of the calling thread on standard error: a line a function, and that of Python where it runs.
+#[cold]
+pub fn print() {
+    let mut text = String::from(
+        "pellucid: stack of this thread, innermost call first (addr2line -Cfie FILE OFFSET names lines):\n",
+    );
+    walk(&mut |at, _| {
+        if at != 0 {
+            let _ = writeln!(text, "pellucid:   {}", frame(at));
+        }
+        true
+    });
+    let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
+    print_python();
+}
+
+/// A line for an address: file, offset in it, and the function where its name is known.
+fn frame(at: usize) -> String {
+    // SAFETY: plain data.
+    let mut info: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address may be asked for.
+    if unsafe { libc::dladdr(at as *const c_void, &raw mut info) } == 0 || info.dli_fname.is_null() {
+        return format!("{at:#x}");
+    }
+    // SAFETY: C strings of the loader.
+    let name = |name: *const std::ffi::c_char| unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    // An executable that is not relocated is linked to the address where it is.
+    let base = info.dli_fbase as usize;
+    // SAFETY: the first page of a loaded object begins with the header of its file.
+    let is_fixed = unsafe { *(base as *const u8).add(16) } == 2;
+    let offset = if is_fixed { at } else { at - base };
+    let file = name(info.dli_fname);
+    if info.dli_sname.is_null() {
+        return format!("{file} {offset:#x}");
+    }
+    format!("{file} {offset:#x} {}", name(info.dli_sname))
+}
+
+/// Has Python print its stack, as `faulthandler` does, where it runs in this process and in this thread.
+fn print_python() {
+    if !library::is_linked() {
+        return;
+    }
+    // SAFETY: a null handle looks for names in the whole program.
+    let find = |name: &CStr| Some(unsafe { library::symbol(0, name) }).filter(|at| *at != 0);
+    let (Some(state), Some(dump)) = (find(c"PyGILState_GetThisThreadState"), find(c"_Py_DumpTraceback")) else {
+        return;
+    };
+    // SAFETY: these are the signatures of Python's functions; both may be called at any time, as faulthandler does.
+    unsafe {
+        let state = std::mem::transmute::<usize, extern "C" fn() -> *mut c_void>(state)();
+        if !state.is_null() {
+            std::mem::transmute::<usize, extern "C" fn(c_int, *mut c_void)>(dump)(2, state);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    #[test]
+    fn a_handler_is_seen() {
+        static SEEN: AtomicBool = AtomicBool::new(false);
+        extern "C" fn handler(_: c_int) {
+            SEEN.store(is_in_handler() && !is_alternate(), Ordering::Relaxed);
+        }
+        assert!(!is_in_handler());
+        // SAFETY: a handler of this test, for a signal that it sends to itself.
+        unsafe {
+            libc::signal(libc::SIGUSR2, handler as *const () as usize);
+            libc::raise(libc::SIGUSR2);
+        }
+        assert!(SEEN.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn frames_have_files() {
+        let mut lines = Vec::new();
+        walk(&mut |at, _| {
+            lines.push(frame(at));
+            true
+        });
+        assert!(lines.len() > 3 && lines.iter().filter(|line| line.contains("pellucid_core")).count() > 2, "{lines:?}");
+    }
+}
