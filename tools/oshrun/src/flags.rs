@@ -127,8 +127,9 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         id: Id::Timeout,
         names: &["--timeout"],
-        value: Value::Required("SECONDS"),
-        help: "end the job after this time, say what each PE was doing, and exit with 124",
+        value: Value::Required("TIME"),
+        help: "end the job after this time, say what each PE was doing, and exit with 124; \
+               seconds, or 500ms, 5s, 2m, 1h, 1:30 (minutes:seconds), 1:00:00",
     },
     Flag {
         id: Id::Heap,
@@ -189,5 +190,5 @@ pub const FLAGS: &[Flag] = &[
         help: "go on without a tool that cannot be loaded (sets SHMEM_TOOLS_OPTIONAL)",
     },
     Flag { id: Id::Help, names: &["-h", "--help"], value: Value::None, help: "print this text" },
-    Flag { id: Id::Version, names: &["--version"], value: Value::None, help: "print the version" },
+    Flag { id: Id::Version, names: &["-V", "--version"], value: Value::None, help: "print the version" },
 ];

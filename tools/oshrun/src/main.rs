@@ -2,7 +2,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`flags`], [`options`], [`values`], [`help`] | the command line: one table, its parser, its text |
+//! | [`flags`], [`options`], [`values`], [`help`], [`foreign`] | the command line: one table, its parser, its text; what others call it |
 //! | [`program`], [`tools`], [`cpus`], [`plan`] | what is run, with which tools, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
@@ -15,6 +15,7 @@
 mod cpus;
 mod ending;
 mod flags;
+mod foreign;
 mod handover;
 mod help;
 mod hosts;

@@ -1,6 +1,7 @@
 //! From arguments to [`Options`]: parsing only, nothing is done here.
 
 use crate::flags::{FLAGS, Flag, Id, Value};
+use crate::foreign;
 use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
 use crate::settings::Variable;
@@ -98,6 +99,8 @@ pub enum Profile {
 pub enum UsageError {
     /// No such option; the nearest one, where one is near.
     Unknown { option: String, nearest: Option<&'static str> },
+    /// An option of another launcher, and what it is called here.
+    Foreign { option: String, answer: &'static str },
     /// An option without its value.
     MissingValue { option: &'static str, value: &'static str },
     /// A value for an option that takes none.
@@ -117,6 +120,7 @@ impl fmt::Display for UsageError {
                 write!(f, "unknown option {option} (did you mean {near}?)")
             }
             Self::Unknown { option, nearest: None } => write!(f, "unknown option {option}"),
+            Self::Foreign { option, answer } => write!(f, "unknown option {option}: {answer}"),
             Self::MissingValue { option, value } => write!(f, "option {option} needs a value: {option} {value}"),
             Self::UnwantedValue { option, value } => write!(f, "option {option} takes no value, got {value:?}"),
             Self::BadValue { option, value, reason } => write!(f, "option {option}: {value:?}: {reason}"),
@@ -301,8 +305,12 @@ fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), 
         return Ok((flag, name, Some(OsString::from_vec(bytes[name.len()..].to_vec()))));
     }
     let option = String::from_utf8_lossy(head).into_owned();
-    let near = names().map(|(_, name)| name).filter(|n| n.len() > 2).min_by_key(|n| values::distance(&option, n));
-    Err(UsageError::Unknown { nearest: near.filter(|n| values::distance(&option, n) <= 2), option })
+    if let Some(answer) = foreign::answer(&option) {
+        return Err(UsageError::Foreign { option, answer });
+    }
+    // With one dash every letter is a word: nothing is near. Of two, `--labl` and `-label` are near `--label`.
+    let near = names().map(|(_, name)| name).filter(|n| n.len() > 3).min_by_key(|n| values::distance(&option, n));
+    Err(UsageError::Unknown { nearest: near.filter(|n| option.len() > 3 && values::distance(&option, n) <= 2), option })
 }
 
 fn lossy(value: &OsStr) -> String {

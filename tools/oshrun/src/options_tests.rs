@@ -91,6 +91,19 @@ fn profile_and_trace_take_a_directory_in_both_ways() {
 }
 
 #[test]
+fn times() {
+    for (text, milliseconds) in
+        [("2", 2000), ("1.5", 1500), ("500ms", 500), ("5s", 5000), ("2m", 120_000), ("1h", 3_600_000), ("0.5m", 30_000)]
+    {
+        assert_eq!(run(&["--timeout", text, "p"]).timeout, Some(Duration::from_millis(milliseconds)), "{text}");
+    }
+    assert_eq!(run(&["--timeout", "1:30", "p"]).timeout, Some(Duration::from_secs(90)));
+    assert_eq!(run(&["--timeout", "2:00:01", "p"]).timeout, Some(Duration::from_secs(7201)));
+}
+
+const TIMES: &str = "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00";
+
+#[test]
 fn what_is_wrong_names_the_option_and_the_value() {
     for (args, message) in [
         (&["-n", "0", "p"][..], "option -n: \"0\": a job needs at least 1 PE"),
@@ -105,10 +118,24 @@ fn what_is_wrong_names_the_option_and_the_value() {
         (&["--labl", "p"], "unknown option --labl (did you mean --label?)"),
         (&["--zebra=3", "p"], "unknown option --zebra"),
         (&["-nodes", "p"], "unknown option -nodes"),
+        (&["-Z", "p"], "unknown option -Z"),
+        (&["-label", "p"], "unknown option -label (did you mean --label?)"),
+        (&["-H", "a,b", "p"], "unknown option -H: hosts are --hosts A:SLOTS,B,..."),
+        (&["-N", "2", "p"], "unknown option -N: PEs of each host are --ppn N"),
+        (&["-l", "p"], "unknown option -l: lines are labelled by --label"),
+        (&["-c", "2", "p"], "unknown option -c: the number of PEs is -n N"),
+        (&["-q", "p"], "unknown option -q: oshrun says nothing where nothing is wrong"),
+        (&["--tag-output", "p"], "unknown option --tag-output: lines are labelled by --label"),
+        (&["--machinefile", "f", "p"], "unknown option --machinefile: a file of hosts is --hostfile FILE"),
+        (&["--bind-to", "core", "p"], "unknown option --bind-to: PEs are bound by --bind core or --bind none"),
+        (&["--bind-to=core", "p"], "unknown option --bind-to: PEs are bound by --bind core or --bind none"),
         (&["--label=yes", "p"], "option --label takes no value, got \"yes\""),
         (&["--bind", "socket", "p"], "option --bind: \"socket\": expected core or none"),
-        (&["--timeout", "0", "p"], "option --timeout: \"0\": expected a number of seconds above 0"),
-        (&["--timeout", "nan", "p"], "option --timeout: \"nan\": expected a number of seconds above 0"),
+        (&["--timeout", "0", "p"], &format!("option --timeout: \"0\": {TIMES}")),
+        (&["--timeout", "nan", "p"], &format!("option --timeout: \"nan\": {TIMES}")),
+        (&["--timeout", "5x", "p"], &format!("option --timeout: \"5x\": {TIMES}")),
+        (&["--timeout", "1:x", "p"], &format!("option --timeout: \"1:x\": {TIMES}")),
+        (&["--timeout", "0:00", "p"], &format!("option --timeout: \"0:00\": {TIMES}")),
         (&["--heap", "1q", "p"], "option --heap: \"1q\": unknown suffix: expected k, m, g or t"),
         (&["--profile=10", "p"], "option --profile: \"10\": expected off or a level from 0 to 1"),
         (

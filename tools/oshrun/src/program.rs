@@ -45,6 +45,9 @@ impl fmt::Display for CannotRun {
             Self::NotFound { program, in_path: true, here: true } => {
                 write!(f, "program {program:?} not found in PATH; there is one in the current directory: ./{program}")
             }
+            Self::NotFound { program, .. } if program.parse::<u32>().is_ok() => {
+                write!(f, "program {program:?} not found: for {program} PEs it is -n {program}")
+            }
             Self::NotFound { program, in_path: true, .. } => write!(f, "program {program:?} not found in PATH"),
             Self::NotFound { program, .. } => write!(f, "program {program:?} not found"),
             Self::NotExecutable { program, reason } => write!(f, "program {program:?} cannot be run: {reason}"),
@@ -115,6 +118,8 @@ mod tests {
         let missing = locate(OsStr::new("no-such-program-anywhere")).unwrap_err();
         assert_eq!((missing.status(), missing.to_string().contains("not found in PATH")), (127, true));
         assert_eq!(locate(OsStr::new("./no/such")).unwrap_err().status(), 127);
+        let number = locate(OsStr::new("2")).unwrap_err().to_string();
+        assert_eq!(number, "program \"2\" not found: for 2 PEs it is -n 2");
         assert_eq!(
             locate(OsStr::new("/etc")).unwrap_err().to_string(),
             "program \"/etc\" cannot be run: it is a directory"

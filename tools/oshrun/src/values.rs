@@ -44,15 +44,29 @@ pub fn bind(value: &OsStr) -> Result<Bind, String> {
     }
 }
 
-/// `--timeout`: seconds, with a fraction if need be.
+/// `--timeout`: seconds, with a fraction if need be; with a unit; or with colons, as Slurm has it.
 pub fn seconds(value: &OsStr) -> Result<Duration, String> {
-    let expected = || "expected a number of seconds above 0".to_string();
-    let seconds: f64 = text(value)?.parse().map_err(|_| expected())?;
+    let expected = || "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00".to_string();
+    let seconds = in_seconds(text(value)?).ok_or_else(expected)?;
     let longest = 1e9; // 31 years: beyond it, durations overflow in places
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(expected());
     }
     Ok(Duration::from_secs_f64(seconds.min(longest)))
+}
+
+/// `1.5`, `500ms`, `5s`, `2m`, `1h`, `1:30`, `1:00:00`
+fn in_seconds(text: &str) -> Option<f64> {
+    let parts: Vec<&str> = text.split(':').collect();
+    if parts.len() > 1 {
+        let whole = |part: &&str| part.parse::<u32>().ok().map(f64::from);
+        let parts: Option<Vec<f64>> = parts.iter().map(whole).collect();
+        return parts
+            .filter(|parts| parts.len() <= 3)
+            .map(|parts| parts.iter().fold(0.0, |sum, part| sum * 60.0 + part));
+    }
+    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0), ("", 1.0)];
+    units.iter().find_map(|(unit, scale)| Some(text.strip_suffix(unit)?.parse::<f64>().ok()? * scale))
 }
 
 /// `--heap`: the text and the bytes it stands for.
