@@ -135,11 +135,7 @@ fn declared_header() -> &'static Path {
         names.sort();
         let text: String = names.iter().map(|name| format!("#define HAVE_{name} 1\n")).collect();
         let path = folder.join("declared.h");
-        if std::fs::read_to_string(&path).ok().as_deref() != Some(text.as_str()) {
-            let partial = folder.join(format!("declared-{}.h", std::process::id()));
-            std::fs::write(&partial, text).expect("target/tests can be written");
-            std::fs::rename(&partial, &path).expect("target/tests can be written");
-        }
+        tree::write_whole(&path, &text).expect("target/tests can be written");
         folder
     })
 }

@@ -93,7 +93,7 @@ impl Program {
     fn build_as(&self, extension: &str, text: &str, options: &[String]) -> Result<PathBuf, String> {
         let file = self.name.replace('/', "-");
         let source = tree::scratch("generated").join(format!("{file}.{extension}"));
-        std::fs::write(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
+        tree::write_whole(&source, text).map_err(|error| format!("{}: {error}", source.display()))?;
         let name = if extension == self.extension { file } else { format!("{file}-{extension}") };
         Build::source(&name, &source).options(["-Werror"]).options(options).libraries(&self.libraries).try_build()
     }

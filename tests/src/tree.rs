@@ -1,6 +1,7 @@
 //! Where the library under test and the build folder of the tests are.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Environment variable that names another installed tree to test (the `--prefix` of `./x install`).
 pub const PREFIX_VARIABLE: &str = "PELLUCID_PREFIX";
@@ -46,6 +47,21 @@ pub fn header(name: &str) -> PathBuf {
 /// A library file of the tree under test.
 pub fn library(name: &str) -> PathBuf {
     prefix().join("lib").join(name)
+}
+
+/// Writes a file that another suite may be reading, which writes the same: it is there as a whole or not at all.
+///
+/// # Errors
+/// That of the system.
+pub fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    static WRITTEN: AtomicUsize = AtomicUsize::new(0);
+    if std::fs::read_to_string(path).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+    let partial = path.with_extension(format!("{}-{number}.partial", std::process::id()));
+    std::fs::write(&partial, text)?;
+    std::fs::rename(&partial, path)
 }
 
 /// A folder under `target/tests`, made when missing.
