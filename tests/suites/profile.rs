@@ -87,7 +87,7 @@ fn counts_and_bytes_are_exact() {
         let errors = report.field("shmem_malloc", "errors").and_then(|errors| errors.as_u64());
         assert_eq!(errors, Some(pes as u64), "a malloc that returns NULL is an error");
         // The table at the end has the same numbers.
-        for part in ["shmem_long_p", "shmem_putmem", "calls", "p50", "p99"] {
+        for part in ["shmem_long_p", "shmem_putmem", "calls", "mean", "p99"] {
             assert!(outcome.stderr.contains(part), "the table lacks {part}\n{}", outcome.describe());
         }
         assert_eq!(outcome.stdout, "");

@@ -67,7 +67,7 @@ pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, F
 }
 
 /// Prints the findings on the profile in `dir`.
-pub fn run(dir: &Path, as_json: bool) -> ExitCode {
+pub fn run(dir: Option<&Path>, as_json: bool) -> ExitCode {
     let Some((profile, directory)) = load(dir) else { return ExitCode::from(FAILED) };
     let problems = directory.problems();
     let found = findings(&profile, &Resolver::default());

@@ -10,8 +10,8 @@ use pellucid_profile::report::{Options, SortKey, View};
 const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
-usage: oshprof report DIR [options]    report on the profile in DIR
-       oshprof advise DIR [--json]     what slows the program down, and what to try
+usage: oshprof report [DIR] [options]  report on the profile in DIR, or on the newest one here
+       oshprof advise [DIR] [--json]   what slows the program down, and what to try
        oshprof trace DIR [options]     convert the trace in DIR
        oshprof top [JOB] [options]     watch a job that runs
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
@@ -26,33 +26,59 @@ usage: oshprof report DIR [options]    report on the profile in DIR
 `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
 ";
 
+/// Help of `advise`.
+const ADVISE_HELP: &str = "\
+usage: oshprof advise [DIR] [--json]
+
+Says what slows the program down whose profile is in DIR (default: the newest
+one here), what that costs at most, where, and what to try. Most costly first.
+
+  --json      one JSON object (docs/profile-json.md)
+  -h, --help  this text
+
+Exit status: 0 all was read, 1 something could not be read, 2 wrong usage.
+";
+
 /// Help of `report`.
 const REPORT_HELP: &str = "\
-usage: oshprof report DIR [options]
+usage: oshprof report [DIR] [options]
 
-Reports on the profile in DIR, which `oshrun --profile` wrote.
+Reports on the profile in DIR, which `oshrun --profile` wrote (default: the
+newest one in this directory).
 
-  --view VIEW  routines (default): calls, bytes and times of each routine, balance between PEs
-               sizes: calls and bytes by message size
-               matrix: bytes and calls from each PE to each PE
-               callsites: by place in the program, with source lines where it has debug information
-               imbalance: who came late to which barrier, collective or wait, and what that cost
-               nbi: nonblocking operations from issue to completion
-               regions: by region (shmem_pcontrol), and the program's markers
-               contexts: by context and by team (also: teams)
-               counters: hardware and software counters (oshrun --counters)
-               network: calls and bytes to this host and to others, the network's own numbers
-               pe: one line a PE (also: pes)
-               peer: calls and bytes to the PE itself, to its host, to other hosts
-               --by VIEW, routine and size are older names
-  --json       one JSON object instead of tables (docs/profile-json.md describes it)
-  --csv        comma-separated values instead of tables
-  --html FILE  all views in one file for a browser
-  --sort KEY   order of routines: total (default), calls, bytes, mean, p50, p99, max, errors, name
-  --top N      only the first N routines
-  -h, --help   this text
+  --view VIEW    routines (default): calls, bytes and times of each routine, and
+                 the balance between PEs
+                 sizes: calls and bytes by message size
+                 matrix: bytes and calls from each PE to each PE
+                 callsites: by place in the program, with source lines where it
+                 has debug information
+                 imbalance: who came late to which barrier, collective or wait,
+                 and what that cost; waits: its table of waits and locks alone
+                 nbi: nonblocking operations from issue to completion
+                 regions: by region (shmem_pcontrol), and the program's markers;
+                 markers: these alone
+                 contexts: by context and by team; teams: these alone
+                 counters: hardware and software counters (oshrun --counters);
+                 unavailable: those that the system does not have
+                 network: calls and bytes to this host and to others (distances:
+                 these alone), and the network's own numbers
+                 pe: one line a PE (also: pes)
+                 peer: calls and bytes to the PE itself, its host, other hosts
+                 all: every view
+                 --by VIEW, routine and size are older names
+  --json         one JSON object instead of tables (docs/profile-json.md)
+  --csv          comma-separated values instead of tables: the table of VIEW
+  --csv-dir DIR  every table as DIR/VIEW.csv
+  --html FILE    all views in one file for a browser
+  --sort KEY     order of routines: total (default), calls, bytes, mean, p50,
+                 p99, max, errors, name
+  --top N        only the first N routines
+  --wide         all columns, however wide the terminal is (80 columns where the
+                 output is none)
+  -h, --help     this text
 
-Exit status: 0 all was read, 1 something could not be read (the rest is reported), 2 wrong usage.
+Exit status: 0 all was read, 1 something could not be read (the rest is
+reported), 2 wrong usage.
 ";
 
 /// Commands, as messages list them.
@@ -84,7 +110,7 @@ pub enum Command {
     /// `oshprof export`.
     Export(crate::export::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
-    Advise(PathBuf, bool),
+    Advise(Option<PathBuf>, bool),
 }
 
 /// How a report is shown.
@@ -97,6 +123,8 @@ pub enum Form {
     Json,
     /// Comma-separated values.
     Csv,
+    /// The same, a file a table in a directory.
+    CsvDir(PathBuf),
     /// A file for a browser.
     Html(PathBuf),
 }
@@ -104,8 +132,10 @@ pub enum Form {
 /// `oshprof report`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Profile directory.
-    pub dir: PathBuf,
+    /// Profile directory; the newest here unless named.
+    pub dir: Option<PathBuf>,
+    /// All columns, however wide the terminal is.
+    pub wide: bool,
     /// How to show it.
     pub form: Form,
     /// What to show.
@@ -122,6 +152,10 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         None => Err(format!("no command given; there are: {COMMANDS}")),
         Some(Arg::Short('h') | Arg::Long("help")) => Ok(Command::Help(HELP)),
         Some(Arg::Short('V') | Arg::Long("version")) => Ok(Command::Version),
+        Some(Arg::Value(command)) if command == "help" => match parser.next() {
+            Ok(Some(Arg::Value(command))) => parse([command, "--help".into()]),
+            _ => Ok(Command::Help(HELP)),
+        },
         Some(Arg::Value(command)) if command == "report" => report(parser),
         Some(Arg::Value(command)) if command == "advise" => advise(parser),
         Some(Arg::Value(command)) if command == "trace" => crate::trace::parse(parser),
@@ -140,12 +174,17 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
 }
 
 fn report(mut parser: Parser) -> Result<Command, String> {
-    let (mut dir, mut form, mut options) = (None, Form::Text, Options::default());
+    let (mut dir, mut form, mut options, mut wide) = (None, Form::Text, Options::default(), false);
     while let Some(arg) = next(&mut parser)? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(REPORT_HELP)),
             Arg::Long("json") => form = Form::Json,
             Arg::Long("csv") => form = Form::Csv,
+            Arg::Long("wide") => wide = true,
+            Arg::Long("csv-dir") => {
+                let dir = parser.value().map_err(|_| "report: --csv-dir needs a value".to_owned())?;
+                form = Form::CsvDir(PathBuf::from(dir));
+            }
             Arg::Long("html") => {
                 let file = parser.value().map_err(|_| "report: --html needs a value".to_owned())?;
                 form = Form::Html(PathBuf::from(file));
@@ -161,21 +200,23 @@ fn report(mut parser: Parser) -> Result<Command, String> {
             other => return Err(format!("report: {}", other.unexpected())),
         }
     }
-    let dir = dir.ok_or("report: the directory of the profile is missing")?;
-    Ok(Command::Report(Report { dir, form, options }))
+    if form == Form::Csv && options.view == View::All {
+        return Err("report: --csv is one table, --view all is many: --csv-dir DIR has a file for each".to_owned());
+    }
+    Ok(Command::Report(Report { dir, wide, form, options }))
 }
 
 fn advise(mut parser: Parser) -> Result<Command, String> {
     let (mut dir, mut json) = (None, false);
     while let Some(arg) = next(&mut parser)? {
         match arg {
-            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
+            Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(ADVISE_HELP)),
             Arg::Long("json") => json = true,
             Arg::Value(value) if dir.is_none() => dir = Some(PathBuf::from(value)),
             other => return Err(format!("advise: {}", other.unexpected())),
         }
     }
-    Ok(Command::Advise(dir.ok_or("advise: the directory of the profile is missing")?, json))
+    Ok(Command::Advise(dir, json))
 }
 
 fn next(parser: &mut Parser) -> Result<Option<Arg<'_>>, String> {
@@ -211,16 +252,29 @@ mod tests {
     #[test]
     fn understands_every_option() {
         let Ok(Command::Report(request)) = parsed("report --by size d --json --sort=p99 --top 3") else { panic!() };
-        assert_eq!((request.dir, request.form), (PathBuf::from("d"), Form::Json));
+        assert_eq!((request.dir, request.form), (Some(PathBuf::from("d")), Form::Json));
 
         assert_eq!(request.options, Options { view: View::Size, sort: SortKey::P99, top: Some(3) });
         let Ok(Command::Report(request)) = parsed("report d --view matrix --csv") else { panic!() };
         assert_eq!((request.form, request.options.view), (Form::Csv, View::Matrix));
         let Ok(Command::Report(request)) = parsed("report d --html f.html") else { panic!() };
         assert_eq!(request.form, Form::Html(PathBuf::from("f.html")));
+        let Ok(Command::Report(request)) = parsed("report --view all --csv-dir t --wide") else { panic!() };
+        assert_eq!((request.dir, request.form, request.wide), (None, Form::CsvDir(PathBuf::from("t")), true));
+        assert!(matches!(parsed("help report"), Ok(Command::Help(REPORT_HELP))));
+        assert!(matches!(parsed("advise --help"), Ok(Command::Help(ADVISE_HELP))));
+        assert!(matches!(parsed("advise --json"), Ok(Command::Advise(None, true))));
+        assert!(matches!(parsed("help"), Ok(Command::Help(HELP))));
         assert!(matches!(parsed("--help"), Ok(Command::Help(HELP))));
         assert!(matches!(parsed("report --by pe -h"), Ok(Command::Help(REPORT_HELP))));
         assert!(matches!(parsed("-V"), Ok(Command::Version)));
+    }
+
+    #[test]
+    fn help_fits_a_terminal() {
+        for line in REPORT_HELP.lines().chain(ADVISE_HELP.lines()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
     }
 
     #[test]
@@ -237,7 +291,9 @@ mod tests {
             ("", "no command"),
             ("repotr d", "`repotr`"),
             ("--nope", "--nope"),
-            ("report", "directory of the profile is missing"),
+            ("report d --view all --csv", "--csv-dir DIR has a file for each"),
+            ("report d --csv-dir", "--csv-dir needs a value"),
+            ("help frobnicate", "`frobnicate`"),
             ("report a b", "`b` is too many"),
             ("report d --by colour", "--by `colour` is unknown; there are: routines, sizes, matrix, callsites"),
             ("report d --sort size", "--sort `size` is unknown"),

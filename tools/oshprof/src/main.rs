@@ -16,6 +16,7 @@ mod hang;
 mod history;
 mod html;
 mod live;
+mod newest;
 mod outline;
 mod progress;
 mod report;
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Gate(request)) => gate::run(request),
         Ok(args::Command::History(request)) => history::run(&request),
         Ok(args::Command::Export(request)) => export::run(&request),
-        Ok(args::Command::Advise(dir, json)) => advise::run(&dir, json),
+        Ok(args::Command::Advise(dir, json)) => advise::run(dir.as_deref(), json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");
             ExitCode::from(USAGE)

@@ -13,18 +13,20 @@ use crate::args::{Form, Report};
 use crate::progress::Bar;
 use crate::resolve::Resolver;
 use crate::top::screen;
-use crate::{FAILED, html, print, printed};
+use crate::{FAILED, html, newest, print, printed};
 
 /// Prints the report. What cannot be read is named on standard error; the rest is reported.
 pub fn run(request: &Report) -> ExitCode {
-    let Some((profile, directory)) = load(&request.dir) else { return ExitCode::from(FAILED) };
+    let Some((profile, directory)) = load(request.dir.as_deref()) else { return ExitCode::from(FAILED) };
     let problems = directory.problems();
     let symbols = Resolver::default();
     let options = &request.options;
     let result = match &request.form {
         Form::Text => {
-            if let Some((columns, _)) = screen::size() {
-                report::set_width(columns);
+            match screen::size() {
+                _ if request.wide => report::set_wide(),
+                Some((columns, _)) => report::set_width(columns),
+                None => {}
             }
             print(&report::text(&profile, options, &symbols))
         }
@@ -34,6 +36,13 @@ pub fn run(request: &Report) -> ExitCode {
             printed(written.and_then(|()| out.flush()))
         }
         Form::Csv => print(&report::csv(&profile, options, &symbols)),
+        Form::CsvDir(dir) => match write_tables(dir, &report::csv_files(&profile, options, &symbols)) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(message) => {
+                eprintln!("oshprof: {message}");
+                ExitCode::from(FAILED)
+            }
+        },
         Form::Html(file) => match write(file, &html::page(&profile, options, &problems, &symbols)) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -53,10 +62,25 @@ pub fn write(path: &Path, text: &str) -> Result<(), Error> {
     file.finish()
 }
 
+/// Writes each table to a file of its own in a directory, which is made; no file is overwritten.
+fn write_tables(dir: &Path, tables: &[(&str, String)]) -> Result<(), String> {
+    let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
+    for (name, text) in tables {
+        let path = dir.join(format!("{name}.csv"));
+        let file = std::fs::File::create_new(&path).map_err(|error| failed(&path, error))?;
+        let mut file = BufWriter::new(file);
+        file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(|error| failed(&path, error))?;
+    }
+    println!("{} tables in {}", tables.len(), dir.display());
+    Ok(())
+}
+
 /// Reads a profile; `None` where there is nothing to report, which is said.
-pub fn load(dir: &Path) -> Option<(Merged, Directory)> {
+pub fn load(dir: Option<&Path>) -> Option<(Merged, Directory)> {
+    let dir = newest::profile(dir).inspect_err(|message| eprintln!("oshprof: {message}")).ok()?;
     let mut bar = Bar::new("reading");
-    match Directory::open(dir) {
+    match Directory::open(&dir) {
         Ok(directory) => Some((Merged::new(&directory, |done, all| bar.show(done, all)), directory)),
         Err(error) => {
             eprintln!("oshprof: {error}");

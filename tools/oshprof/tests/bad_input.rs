@@ -30,7 +30,7 @@ fn usage_errors_exit_with_2() {
     for (args, part) in [
         (&[][..], "no command given"),
         (&["frobnicate"], "`frobnicate`"),
-        (&["report"], "the directory of the profile is missing"),
+        (&["report", "d", "--view", "all", "--csv"], "--csv-dir DIR"),
         (&["report", "d", "--by", "colour"], "`colour`"),
         (&["report", "d", "--sort", "size"], "`size`"),
         (&["report", "d", "--top", "-1"], "`-1`"),

@@ -12,7 +12,7 @@ use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// Reports: file name and options.
-const REPORTS: [(&str, &[&str]); 32] = [
+const REPORTS: [(&str, &[&str]); 39] = [
     ("routine.txt", &[]),
     ("routine-top.txt", &["--top", "2", "--sort", "calls"]),
     ("pe.txt", &["--by", "pe"]),
@@ -39,6 +39,13 @@ const REPORTS: [(&str, &[&str]); 32] = [
     ("matrix.csv", &["--view", "matrix", "--csv"]),
     ("imbalance.csv", &["--view", "imbalance", "--csv"]),
     ("regions.csv", &["--view", "regions", "--csv"]),
+    ("waits.csv", &["--view", "waits", "--csv"]),
+    ("markers.csv", &["--view", "markers", "--csv"]),
+    ("contexts.csv", &["--view", "contexts", "--csv"]),
+    ("teams.csv", &["--view", "teams", "--csv"]),
+    ("network.csv", &["--view", "network", "--csv"]),
+    ("waits.txt", &["--view", "waits"]),
+    ("routine-wide.txt", &["--wide"]),
     ("matrix.json", &["--view", "matrix", "--json"]),
     ("callsites.json", &["--view", "callsites", "--json"]),
     ("imbalance.json", &["--view", "imbalance", "--json"]),
@@ -89,10 +96,106 @@ fn reports_match_their_golden_texts() {
 
 fn check_width(case: &str, name: &str, text: &str) {
     if name.ends_with(".txt") {
-        for line in text.lines().filter(|line| !line.starts_with("note:")) {
-            assert!(line.chars().count() <= 100, "{case} {name}: more than 100 columns: {line}");
+        for line in text.lines().filter(|line| !line.starts_with("note:") && name != "routine-wide.txt") {
+            assert!(line.chars().count() <= 80, "{case} {name}: more than 80 columns: {line}");
         }
     }
+}
+
+fn oshprof(args: &[&str], dir: &Path) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_oshprof")).args(args).arg(dir).output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a spreadsheet or pandas expects: one line of names, and as many fields in every other.
+#[test]
+fn every_table_is_a_file_of_its_own() {
+    let dir = Scratch::new("tables");
+    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    let tables = dir.path().with_extension("tables");
+    let _ = fs::remove_dir_all(&tables);
+    oshprof(&["report", "--csv-dir", tables.to_str().unwrap()], dir.path());
+    let mut names: Vec<String> = Vec::new();
+    for entry in fs::read_dir(&tables).unwrap().flatten() {
+        let (path, text) = (entry.path(), fs::read_to_string(entry.path()).unwrap());
+        let commas = |line: &str| line.split('"').step_by(2).map(|part| part.matches(',').count()).sum::<usize>();
+        let mut lines = text.split_terminator("\r\n");
+        let header = lines.next().unwrap_or_default();
+        assert!(commas(header) > 0 && !header.contains('"'), "{}: {header}", path.display());
+        for line in lines {
+            assert_eq!(commas(line), commas(header), "{}: {line}", path.display());
+            assert!(!line.is_empty() && line != header, "{}: two tables", path.display());
+        }
+        let view = path.file_stem().unwrap().to_string_lossy().into_owned();
+        assert_eq!(text, oshprof(&["report", "--csv", "--view", &view], dir.path()), "{view}");
+        names.push(view);
+    }
+    for view in ["imbalance", "waits", "regions", "markers", "contexts", "teams", "network", "distances", "pe"] {
+        assert!(names.iter().any(|name| name == view), "{view} is not among {names:?}");
+    }
+    // Nothing is overwritten.
+    let again = Command::new(env!("CARGO_BIN_EXE_oshprof"))
+        .args(["report", "--csv-dir"])
+        .args([&tables, dir.path()])
+        .output()
+        .unwrap();
+    assert_eq!(again.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&again.stderr).contains(".csv: File exists"), "{again:?}");
+    fs::remove_dir_all(&tables).unwrap();
+}
+
+#[test]
+fn all_views_are_one_object() {
+    let dir = Scratch::new("all-views");
+    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    let all: serde_json::Value =
+        serde_json::from_str(&oshprof(&["report", "--view", "all", "--json"], dir.path())).unwrap();
+    let members = ["routines", "per_size", "per_peer", "per_pe", "matrix", "callsites", "imbalance", "waits", "nbi"];
+    for name in members.into_iter().chain(["regions", "contexts", "teams", "by_distance", "network"]) {
+        assert!(!all[name].is_null(), "{name}");
+        let view = match name {
+            "per_size" => "sizes",
+            "per_peer" => "peer",
+            "per_pe" => "pe",
+            "by_distance" => "distances",
+            name => name,
+        };
+        let alone: serde_json::Value =
+            serde_json::from_str(&oshprof(&["report", "--view", view, "--json"], dir.path())).unwrap();
+        assert_eq!(alone[name], all[name], "{name}");
+    }
+    let text = oshprof(&["report", "--view", "all"], dir.path());
+    for part in ["Message sizes\n=====", "Call sites\n=====", "PEs\n==="] {
+        assert!(text.contains(part), "{part}");
+    }
+}
+
+/// The PE that waits least is the one that the others wait for: it is what a reader looks for.
+#[test]
+fn both_extremes_are_shown_whatever_the_number_of_pes() {
+    let (_, profile) = cases::all().into_iter().find(|(case, _)| *case == "crowd").unwrap();
+    let dir = Scratch::new("extremes");
+    file::write(&profile, dir.path()).unwrap();
+    let json: serde_json::Value =
+        serde_json::from_str(&oshprof(&["report", "--view", "pe", "--json"], dir.path())).unwrap();
+    let waiting = |pe: &&serde_json::Value| -> u64 {
+        pe["waiting_ns"].as_object().unwrap().values().map(|ns| ns.as_u64().unwrap()).sum()
+    };
+    let pes = json["per_pe"].as_array().unwrap();
+    assert!(pes.len() > 16);
+    let [most, least] =
+        [pes.iter().max_by_key(waiting), pes.iter().min_by_key(waiting)].map(|pe| pe.unwrap()["pe"].clone());
+    let text = oshprof(&["report"], dir.path());
+    let page = dir.path().with_extension("html");
+    oshprof(&["report", "--html", page.to_str().unwrap()], dir.path());
+    let html = fs::read_to_string(&page).unwrap();
+    fs::remove_file(&page).unwrap();
+    for pe in [most, least.clone()] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("PE {pe} "))), "PE {pe} is not in\n{text}");
+        assert!(html.contains(&format!(">PE {pe}<")), "PE {pe} is not in the page");
+    }
+    assert!(text.contains(&format!("\nPE {least} waits least")), "{text}");
 }
 
 #[test]

@@ -57,6 +57,10 @@ fn main() {
         Ok(Request::Version) => print(&format!("oshrun (Pellucid) {}, OpenSHMEM 1.6\n", env!("CARGO_PKG_VERSION"))),
         Ok(Request::Run(mut options)) => {
             options.take_over(std::env::var_os("SHMEM_PROFILE_DIR"), std::env::var_os("SHMEM_TRACE"));
+            // The table of the profile goes to standard error.
+            if let Some(columns) = sys::file::columns(2) {
+                pellucid_profile::report::set_width(columns);
+            }
             job::run(&options).unwrap_or_else(say)
         }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),

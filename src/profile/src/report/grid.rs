@@ -112,7 +112,7 @@ impl Cell {
             (cell, Kind::Time) => units::time(cell.number()),
             (cell, Kind::Share) => format!("{:.1} %", 100.0 * cell.number()),
             (cell, Kind::Bytes | Kind::Below) => units::bytes(cell.number() as u64),
-            (Cell::Real(value), _) => format!("{value:.2}"),
+            (Cell::Real(value), _) => units::number(*value),
         }
     }
 
@@ -185,8 +185,8 @@ impl Grid {
     /// Aligned text, as wide as a report is: the first column takes what is left.
     pub fn text(&self) -> String {
         if self.rows.is_empty() {
-            let notes: String = self.notes.iter().map(|note| format!("{note}\n")).collect();
-            return format!("{}\n{notes}", self.empty);
+            let notes: String = self.notes.iter().map(|note| table::filled(note)).collect();
+            return table::filled(self.empty) + &notes;
         }
         let kept: Vec<usize> = (0..self.columns.len()).filter(|&at| !self.columns[at].title.is_empty()).collect();
         let columns: Vec<Column> = kept.iter().map(|&at| self.columns[at]).collect();

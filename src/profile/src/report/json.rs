@@ -47,24 +47,22 @@ pub fn json(
         "routines": routine_list(&routines, merge::run_time_ns(&profile.pes), Some(profile)),
         "balance": balance_list(&profile.pes),
     });
-    let (name, list): (&str, Vec<Value>) = match options.view {
-        View::Routine => return pretty(&object, out),
-        View::Pe => return with_pes(object, source, options, out),
-        View::Size => ("per_size", routines.iter().flat_map(sizes).collect()),
-        View::Peer => ("per_peer", routines.iter().flat_map(distances).collect()),
-        View::Matrix => {
-            object["matrix"] = matrix_object(profile);
-            return pretty(&object, out);
-        }
-        _ => {
-            for grid in view::grids(options.view, profile, options, symbols) {
-                object[grid.name] = grid.json();
+    let every = view::VIEWS.iter().map(|row| row.view);
+    let asked: Vec<View> = if options.view == View::All { every.collect() } else { vec![options.view] };
+    for &view in &asked {
+        match view {
+            View::Routine | View::Pe => {}
+            View::Size => object["per_size"] = routines.iter().flat_map(sizes).collect(),
+            View::Peer => object["per_peer"] = routines.iter().flat_map(distances).collect(),
+            View::Matrix => object["matrix"] = matrix_object(profile),
+            _ => {
+                for grid in view::grids(view, profile, options, symbols) {
+                    object[grid.name] = grid.json();
+                }
             }
-            return pretty(&object, out);
         }
-    };
-    object[name] = Value::Array(list);
-    pretty(&object, out)
+    }
+    if asked.contains(&View::Pe) { with_pes(object, source, options, out) } else { pretty(&object, out) }
 }
 
 /// The PEs one by one, so that there is never more than one in memory.

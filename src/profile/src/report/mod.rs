@@ -20,7 +20,7 @@ pub use merge::hosts;
 pub use notes::notes;
 pub use sort::SortKey;
 pub use symbols::{Frame, NoSymbols, Symbols};
-pub use table::set_width;
+pub use table::{set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
 pub(crate) use view::place;
@@ -61,11 +61,23 @@ pub enum View {
     Counters,
     /// Other hosts, and the network's own numbers.
     Network,
+    /// Waits and locks: a table of `Imbalance`.
+    Waits,
+    /// What the program has marked: a table of `Regions`.
+    Markers,
+    /// A table of `Contexts`.
+    Teams,
+    /// Counters that are not there: a table of `Counters`.
+    Unavailable,
+    /// Calls and bytes by how far they go: a table of `Network`.
+    Distances,
+    /// Every view.
+    All,
 }
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 16] = [
+    pub const ALL: [(&'static str, View); 21] = [
         ("routines", View::Routine),
         ("sizes", View::Size),
         ("matrix", View::Matrix),
@@ -78,11 +90,28 @@ impl View {
         ("network", View::Network),
         ("pe", View::Pe),
         ("peer", View::Peer),
+        ("waits", View::Waits),
+        ("markers", View::Markers),
+        ("teams", View::Teams),
+        ("distances", View::Distances),
+        ("unavailable", View::Unavailable),
+        ("all", View::All),
         ("routine", View::Routine),
         ("size", View::Size),
         ("pes", View::Pe),
-        ("teams", View::Contexts),
     ];
+
+    /// The view that a table is shown in, and the table's name, where it is a view of its own too.
+    fn table(self) -> (View, Option<&'static str>) {
+        match self {
+            View::Waits => (View::Imbalance, Some("waits")),
+            View::Markers => (View::Regions, Some("markers")),
+            View::Teams => (View::Contexts, Some("teams")),
+            View::Unavailable => (View::Counters, Some("counters_unavailable")),
+            View::Distances => (View::Network, Some("by_distance")),
+            view => (view, None),
+        }
+    }
 
     /// The view with this name.
     pub fn from_name(name: &str) -> Option<View> {
@@ -101,11 +130,22 @@ pub struct Options {
     pub top: Option<usize>,
 }
 
-/// A view as comma-separated values; several tables are separated by an empty line.
+/// The table of a view as comma-separated values. What is shown beside it has a view of its own. `View::All` is no table.
 pub fn csv(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
-    let tables: Vec<String> = grids(options.view, profile, options, symbols).iter().map(grid::Grid::csv).collect();
-    tables.join("\r\n")
+    let of_view = View::ALL.iter().find(|(_, view)| *view == options.view).map_or("", |(name, _)| name);
+    let tables = view::every_grid(options.view, profile, options, symbols);
+    let table = tables.iter().find(|grid| grid.name == of_view).or(tables.first());
+    table.map(grid::Grid::csv).unwrap_or_default()
 }
+
+/// Every table as comma-separated values, with a name for its file: that of its view.
+pub fn csv_files(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<(&'static str, String)> {
+    let names = View::ALL.iter().take(View::ALL.len() - SECOND_NAMES).filter(|(_, view)| *view != View::All);
+    names.map(|&(name, view)| (name, csv(profile, &Options { view, ..*options }, symbols))).collect()
+}
+
+/// How many names at the end of [`View::ALL`] are second ones.
+const SECOND_NAMES: usize = 3;
 
 /// What a launcher does with the profile of a job that has ended.
 #[derive(Debug)]

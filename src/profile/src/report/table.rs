@@ -2,16 +2,24 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-/// Columns of a report, unless set otherwise.
-const USUAL: usize = 100;
+/// Columns of a report, unless set otherwise: those of a terminal.
+const USUAL: usize = 80;
 /// What it may be set to: below, tables would be torn; above, lines are hard to follow.
 const WIDTHS: std::ops::RangeInclusive<usize> = 80..=200;
+
+/// No line is as long.
+const WIDE: usize = 10_000;
 
 static WIDTH: AtomicUsize = AtomicUsize::new(USUAL);
 
 /// Makes reports as text as wide as the terminal that they go to.
 pub fn set_width(columns: usize) {
     WIDTH.store(columns.clamp(*WIDTHS.start(), *WIDTHS.end()), Relaxed);
+}
+
+/// Makes reports as text as wide as they need to be: every column is there.
+pub fn set_wide() {
+    WIDTH.store(WIDE, Relaxed);
 }
 
 /// Width that a report keeps to.
@@ -36,6 +44,11 @@ pub(super) fn wrapped(text: &str) -> Vec<String> {
         lines.push(rest);
     }
     lines
+}
+
+/// A text whose lines are broken between words where they are too long.
+pub(super) fn filled(text: &str) -> String {
+    wrapped(text).iter().map(|line| format!("{line}\n")).collect()
 }
 
 /// A table: the first column flush left, the others flush right.
@@ -66,12 +79,12 @@ impl Table {
         for (cell, width) in others.iter().zip(&self.widths[1..]) {
             line.push_str(&format!("{cell:>width$}"));
         }
-        self.line(&line);
+        self.lines.push(line.trim_end().to_owned());
     }
 
-    /// Adds a line of text.
+    /// Adds a line of text, as several where it is too long.
     pub(super) fn line(&mut self, text: &str) {
-        self.lines.push(text.trim_end().to_owned());
+        self.lines.extend(wrapped(text.trim_end()));
     }
 
     /// The table as text.
@@ -88,7 +101,7 @@ mod tests {
 
     #[test]
     fn long_lines_are_broken_between_words() {
-        let word = "x".repeat(30);
+        let word = "x".repeat(25);
         let line = [word.as_str(); 4].join(" ");
         assert_eq!(wrapped(&format!("{line}\nshort")), [[word.as_str(); 3].join(" "), word.clone(), "short".into()]);
         assert_eq!(wrapped(&"y".repeat(150)), ["y".repeat(150)], "a word is not broken");

@@ -10,12 +10,30 @@ use super::{Options, View, merge, notes, sort, units, view, views};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
 
-/// PEs listed one by one in the report by routine; with more, those that wait longest.
+/// PEs listed one by one in the report by routine; with more, those that wait longest, and those that wait least.
 const PES_LISTED: usize = 16;
+/// How many of these wait least.
+const LEAST_LISTED: usize = 4;
 
-/// The report as text, at most 100 columns wide.
+/// The report as text, as wide as [`super::set_width`] says.
 pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
     let mut parts = vec![header(profile)];
+    if options.view == View::All {
+        for row in view::VIEWS {
+            let options = Options { view: row.view, ..*options };
+            parts.push(format!("{}\n{}\n", row.title, "=".repeat(row.title.chars().count())));
+            parts.extend(body(profile, &options, symbols));
+        }
+    } else {
+        parts.extend(body(profile, options, symbols));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join("\n")
+}
+
+/// A view without the header.
+fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<String> {
+    let mut parts = Vec::new();
     match options.view {
         View::Routine => parts.extend([by_routine(profile, options), troubles(profile)]),
         View::Pe => parts.push(views::by_pe(profile)),
@@ -30,8 +48,7 @@ pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Strin
     if options.view == View::Routine {
         parts.push(waiting(&profile.pes));
     }
-    parts.retain(|part| !part.is_empty());
-    parts.join("\n")
+    parts
 }
 
 fn grid_text(grid: &Grid) -> String {
@@ -63,7 +80,7 @@ fn header(profile: &Merged) -> String {
         let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
     }
     if let Some(text) = overhead(profile) {
-        let _ = writeln!(out, "{text}");
+        out.push_str(&super::table::filled(&text));
     }
     let notes = notes(profile);
     const NOTES: usize = 12;
@@ -129,18 +146,22 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     let cut = sort::select(&mut routines, options.sort, options.top);
 
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
-    let columns =
-        [("calls", 9), ("bytes", 9), ("total", 9), ("mean", 8), ("p50", 8), ("p99", 8), ("max", 8), ("% run", 7)];
-    let mut table = Table::new("routine", longest, &columns);
+    let columns = routine_columns(longest);
+    let titles: Vec<(&str, usize)> = columns.iter().map(|&at| ROUTINE_COLUMNS[at]).collect();
+    let mut table = Table::new("routine", longest, &titles);
+    let row = |table: &mut Table, name: &str, cells: &[String; 8]| {
+        table.row(name, &columns.iter().map(|&at| cells[at].clone()).collect::<Vec<_>>());
+    };
     for r in &routines {
-        table.row(&r.name, &routine_cells(r, run_time));
+        row(&mut table, &r.name, &routine_cells(r, run_time));
     }
     if cut > 0 {
         table.line(&format!("... and {cut} more routines"));
     }
     if kinds > 1 {
         let none = String::new();
-        table.row(
+        row(
+            &mut table,
             "all",
             &[
                 units::count(calls),
@@ -156,9 +177,24 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     }
     let mut text = table.finish();
     if estimated {
-        text.push_str(&sampling(&all_routines));
+        text.push_str(&super::table::filled(&sampling(&all_routines)));
     }
     text
+}
+
+const ROUTINE_COLUMNS: [(&str, usize); 8] =
+    [("calls", 9), ("bytes", 9), ("total", 9), ("mean", 8), ("p50", 8), ("p99", 8), ("max", 8), ("% run", 7)];
+
+/// Which columns there is room for beside names of that length: the median and the longest go first.
+fn routine_columns(longest: usize) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..ROUTINE_COLUMNS.len()).collect();
+    for title in ["p50", "max"] {
+        let taken: usize = kept.iter().map(|&at| ROUTINE_COLUMNS[at].1).sum();
+        if taken + longest > super::table::width() {
+            kept.retain(|&at| ROUTINE_COLUMNS[at].0 != title);
+        }
+    }
+    kept
 }
 
 fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
@@ -200,7 +236,7 @@ fn troubles(profile: &Merged) -> String {
             let _ = writeln!(text, "{}: {unfinished} of {calls} calls had not returned after {time} together", r.name);
         }
     }
-    text
+    super::table::filled(&text)
 }
 
 fn balance_table(pes: &[PeRow]) -> String {
@@ -228,24 +264,27 @@ fn waiting(pes: &[PeRow]) -> String {
         return String::new();
     }
     let mut listed: Vec<&PeRow> = pes.iter().collect();
+    let mut between = 0;
     if pes.len() > PES_LISTED {
         listed.sort_by_key(|pe| (std::cmp::Reverse(total(pe)), pe.pe));
-        listed.truncate(PES_LISTED / 2);
+        between = pes.len() - PES_LISTED;
+        listed.drain(PES_LISTED - LEAST_LISTED..pes.len() - LEAST_LISTED);
     }
     let columns: Vec<(&str, usize)> =
-        WAITING.iter().map(|&(title, _)| (title, 13)).chain([("together", 13), ("% of its time", 15)]).collect();
-    let mut table = Table::new("waiting, by PE", 20, &columns);
-    for pe in &listed {
+        WAITING.iter().map(|&(title, _)| (title, 12)).chain([("together", 12), ("% run", 7)]).collect();
+    let mut table = Table::new("PE waits in", 11, &columns);
+    for (at, pe) in listed.iter().enumerate() {
+        if between > 0 && at == PES_LISTED - LEAST_LISTED {
+            table.line(&format!("... {between} PEs between these: --view pe lists them"));
+        }
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
         cells.push(units::time(total(pe) as f64));
         cells.push(units::percent(total(pe) as f64, pe.wall_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    if listed.len() < pes.len() {
-        table.line(&format!("... and {} PEs that wait less: --by pe lists them", pes.len() - listed.len()));
-    }
-    if pes.len() > 1 {
-        table.line("The PE that waits least is the one that the others wait for.");
+    let least = pes.iter().min_by_key(|pe| (total(pe), pe.pe));
+    if let Some(least) = least.filter(|_| pes.len() > 1) {
+        table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
     table.finish()
 }

@@ -11,6 +11,19 @@ pub fn time(ns: f64) -> String {
     format!("{} {unit}", three_digits(ns / size))
 }
 
+/// A plain number, to four significant digits; whole ones as they are.
+pub fn number(value: f64) -> String {
+    if value == value.trunc() && value.abs() < 1e15 {
+        return format!("{value:.0}");
+    }
+    let magnitude = value.abs().log10().floor();
+    if !(-5.0..15.0).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    let decimals = (3.0 - magnitude).max(0.0) as usize;
+    format!("{value:.decimals$}")
+}
+
 /// A number of bytes.
 pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -72,6 +85,24 @@ fn three_digits(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_have_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (42.0, "42"),
+            (-3.0, "-3"),
+            (0.000_123_456, "0.0001235"),
+            (1.234_567, "1.235"),
+            (12345.678, "12346"),
+            (-0.5, "-0.5000"),
+            (1.5e-9, "1.500e-9"),
+            (2.5e20, "2.500e20"),
+            (f64::NAN, "NaN"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
 
     #[test]
     fn times() {

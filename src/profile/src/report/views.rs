@@ -12,23 +12,23 @@ pub(super) fn by_pe(profile: &Merged) -> String {
         return "no PE recorded anything\n".to_owned();
     }
     let columns = [
-        ("host", 16),
-        ("run time", 10),
-        ("calls", 10),
-        ("bytes", 10),
+        ("host", 10),
+        ("run", 9),
+        ("calls", 8),
+        ("bytes", 9),
         ("library", 9),
-        ("%", 7),
-        (WAITING[0].0, 10),
-        (WAITING[1].0, 9),
-        ("coll.", 9),
+        ("%", 6),
+        (WAITING[0].0, 9),
+        (WAITING[1].0, 8),
+        ("coll.", 8),
     ];
-    let mut table = Table::new("PE", 6, &columns);
+    let mut table = Table::new("PE", 4, &columns);
     for pe in &profile.pes {
         let time = |pick: fn(&PeRow) -> u64| units::time(pick(pe) as f64);
         table.row(
             &pe.pe.to_string(),
             &[
-                text::shorten(&pe.host, 15),
+                text::shorten(&pe.host, 9),
                 time(PeRow::wall_ns),
                 units::count(pe.all_calls()),
                 units::bytes(pe.bytes),
@@ -50,7 +50,7 @@ pub(super) fn by_size(profile: &Merged, options: &Options) -> String {
         return "no call had a payload\n".to_owned();
     }
     let cut = sort::select(&mut routines, options.sort, options.top);
-    let columns = [("from", 10), ("below", 10), ("calls", 10), ("% calls", 9), ("bytes", 10), ("% bytes", 9)];
+    let columns = [("from", 8), ("below", 8), ("calls", 9), ("% calls", 8), ("bytes", 9), ("% bytes", 8)];
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let mut table = Table::new("routine, message size", longest, &columns);
     for r in &routines {
@@ -98,7 +98,7 @@ pub(super) fn by_peer(profile: &Merged, options: &Options) -> String {
     let without = all - routines.len();
     let cut = sort::select(&mut routines, options.sort, options.top);
     let shown = [Distance::Own, Distance::Host, Distance::Remote];
-    let columns = [("self", 9), ("bytes", 10), ("host", 9), ("bytes", 10), ("remote", 9), ("bytes", 10)];
+    let columns = [("self", 8), ("bytes", 9), ("host", 8), ("bytes", 9), ("remote", 8), ("bytes", 9)];
     let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
     let mut table = Table::new("routine, calls to", longest, &columns);
     for r in &routines {

@@ -63,6 +63,13 @@ fn names(profile: &Profile) -> Vec<&'static str> {
 }
 
 #[test]
+fn the_page_has_every_rule() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advice.md")).unwrap();
+    let listed: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(listed, super::RULES.iter().map(|rule| rule.name).collect::<Vec<_>>());
+}
+
+#[test]
 fn each_rule_fires_on_what_it_is_for() {
     let p = |calls| routine("shmem_long_p", Class::Put, calls, 8, 100 * MS);
     let cases = [

@@ -172,12 +172,18 @@ fn time(profile: &Merged) -> String {
     out
 }
 
-/// The PEs to show: all, or as many as fit at equal distances.
+/// The PEs to show: all, or as many as fit at equal distances, with the one that waits most and the one that waits least.
 fn spread(pes: &[PeRow]) -> Vec<&PeRow> {
     if pes.len() <= PES {
         return pes.iter().collect();
     }
-    (0..PES).map(|k| &pes[k * (pes.len() - 1) / (PES - 1)]).collect()
+    let waiting = |at: &usize| pes[*at].time_ns(Class::waits);
+    let extremes = [(0..pes.len()).max_by_key(waiting), (0..pes.len()).min_by_key(waiting)];
+    let mut shown: Vec<usize> =
+        (0..PES).map(|k| k * (pes.len() - 1) / (PES - 1)).chain(extremes.into_iter().flatten()).collect();
+    shown.sort_unstable();
+    shown.dedup();
+    shown.into_iter().map(|at| &pes[at]).collect()
 }
 
 fn sizes(profile: &Merged) -> String {

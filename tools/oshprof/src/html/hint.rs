@@ -39,6 +39,12 @@ pub fn of(view: View) -> &'static str {
         View::Network => "How much stays on the host and how much leaves it; then what the network counts itself.",
         View::Pe => "A row a PE. The one that waits least is the one that the others wait for.",
         View::Peer => "Calls and bytes to the PE itself, to its host, to other hosts.",
+        View::Waits => "Waits and locks: where, and for how long.",
+        View::Markers => "What the program has marked.",
+        View::Teams => "Collectives by team.",
+        View::Unavailable => "Counters that the system does not have.",
+        View::Distances => "How much stays on the host and how much leaves it.",
+        View::All => "Everything.",
     }
 }
 

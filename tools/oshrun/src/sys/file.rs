@@ -53,6 +53,14 @@ pub fn write(fd: RawFd, bytes: &[u8]) -> io::Result<usize> {
     if count < 0 { Err(io::Error::last_os_error()) } else { Ok(count as usize) }
 }
 
+/// Columns of a terminal; `None` for what is none.
+pub fn columns(terminal: RawFd) -> Option<usize> {
+    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
+    // SAFETY: `size` is a valid place for the result.
+    let known = unsafe { libc::ioctl(terminal, libc::TIOCGWINSZ, &raw mut size) } == 0 && size.ws_col > 0;
+    known.then_some(size.ws_col.into())
+}
+
 /// Whether this process may read from its terminal: reading from the background would stop it.
 pub fn in_foreground_of(terminal: RawFd) -> bool {
     // SAFETY: no pointers.

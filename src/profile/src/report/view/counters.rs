@@ -60,5 +60,5 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     for ((_, name, remark), pes) in &profile.counters.missing {
         missing.row([name.as_str().into(), (*pes).into(), remark.as_str().into()]);
     }
-    if missing.rows.is_empty() { vec![grid] } else { vec![grid, missing] }
+    vec![grid, missing]
 }

@@ -52,21 +52,23 @@ pub(crate) fn text(profile: &Merged) -> String {
     for (title, rows, kind) in [("bytes", &m.bytes, Kind::Bytes), ("calls", &m.calls, Kind::Count)] {
         out.push_str(&format!("{title} from (row) to (column)\n"));
         let label = |at: usize| if m.by_pe { format!("PE {}", m.labels[at]) } else { m.labels[at].clone() };
-        let names = (0..m.labels.len()).map(|at| format!("{:>10}", cut(&label(at)))).collect::<String>();
-        out.push_str(&format!("{:<12}{names}{:>10}\n", "", "all"));
+        let names = (0..m.labels.len()).map(|at| format!("{:>8}", cut(&label(at)))).collect::<String>();
+        out.push_str(&format!("{:<8}{names}{:>8}\n", "", "all"));
         for (at, row) in rows.iter().enumerate() {
             let sum: u64 = row.iter().sum();
             let cells: String = row
                 .iter()
                 .chain([&sum])
-                .map(|&n| format!("{:>10}", if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind) }))
+                .map(|&n| {
+                    format!("{:>8}", if n == 0 { "-".to_owned() } else { Cell::Whole(n).shown(kind).replace(' ', "") })
+                })
                 .collect();
-            out.push_str(&format!("{:<12}{cells}\n", cut(&label(at))));
+            out.push_str(&format!("{:<8}{cells}\n", cut(&label(at))));
         }
         out.push('\n');
     }
     if !m.by_pe {
-        out.push_str("Rows and columns stand for several PEs each; --json and --csv have them one by one.\n");
+        out.push_str("Rows and columns stand for several PEs each; --json and --csv have each PE.\n");
     }
     if m.elsewhere.calls > 0 {
         out.push_str(&format!("{} calls went to PEs that are not kept one by one.\n", m.elsewhere.calls));
@@ -75,5 +77,5 @@ pub(crate) fn text(profile: &Merged) -> String {
 }
 
 fn cut(label: &str) -> String {
-    label.chars().take(9).collect()
+    label.chars().take(7).collect()
 }

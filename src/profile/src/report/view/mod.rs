@@ -48,9 +48,20 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Peer, title: "Near and far", make: |p, o, _| vec![sizes::distances(p, o)] },
 ];
 
-/// The tables of a view.
+/// The tables of a view that have something to say.
 pub fn grids(view: View, profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
-    VIEWS.iter().find(|row| row.view == view).map(|row| (row.make)(profile, options, symbols)).unwrap_or_default()
+    let mut grids = every_grid(view, profile, options, symbols);
+    grids.retain(|grid| !grid.rows.is_empty() || !grid.empty.is_empty() || view.table().1.is_some());
+    grids
+}
+
+/// The tables of a view, or the one that it is.
+pub(super) fn every_grid(view: View, profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Grid> {
+    let (shown_in, only) = view.table();
+    let row = VIEWS.iter().find(|row| row.view == shown_in);
+    let mut grids = row.map(|row| (row.make)(profile, options, symbols)).unwrap_or_default();
+    grids.retain(|grid| only.is_none_or(|only| grid.name == only));
+    grids
 }
 
 /// A region: what is outside of all has no name.

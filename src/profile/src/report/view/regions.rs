@@ -54,7 +54,6 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     grid.notes.push(
         "total: begin to end; own: without inner regions. Calls and times in the library are those of own.".to_owned(),
     );
-    let mut grids = vec![grid];
     let mut markers = Grid::new("markers", "Markers", &MARKERS, "");
     for row in &profile.markers {
         let m = &row.marker;
@@ -69,8 +68,5 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
             own(m.last).into(),
         ]);
     }
-    if !markers.rows.is_empty() {
-        grids.push(markers);
-    }
-    grids
+    vec![grid, markers]
 }
