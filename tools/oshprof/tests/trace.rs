@@ -365,7 +365,8 @@ with otf2.reader.open(sys.argv[1]) as trace:
             values['to'] = event.win.location(event.remote).group.name
         for name in ['bytes', 'bytes_sent', 'bytes_received', 'matching_id', 'root', 'sync_level']:
             if hasattr(event, name):
-                values[name] = getattr(event, name) if name != 'sync_level' else str(event.sync_level)
+                value = getattr(event, name)
+                values[name] = getattr(value, 'value', value)
         print(json.dumps([location.group.name, location.name, event.time, type(event).__name__, place, values]))
 ";
 
@@ -391,7 +392,7 @@ fn otf2() {
     let none = || serde_json::json!({});
     let memory = "symmetric memory";
     let transfer = |bytes: u64, number: u64| serde_json::json!({ "to": "PE 1", "bytes": bytes, "matching_id": number });
-    let met = serde_json::json!({ "bytes_sent": 0, "bytes_received": 0, "root": u32::MAX, "sync_level": "X" });
+    let met = serde_json::json!({ "bytes_sent": 0, "bytes_received": 0, "root": u32::MAX, "sync_level": 3 });
     let (first, thread) = ("PE 0", "thread 900");
     let put = serde_json::json!({ "peer": 1, "bytes": 512, "address": 0x70_0040 });
     let p = serde_json::json!({ "peer": 1, "bytes": 8, "address": 0x10_0008, "context": 0x21 });
