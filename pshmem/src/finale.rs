@@ -54,7 +54,10 @@ unsafe extern "C" fn leave(_: *mut c_void) {
 
 /// Ends the job where a call is the program's and comes too late.
 pub fn check(op: u16) {
-    if arm::is_closed() && thread::get().ended.get() == Ended::Finalized && gate::place() == Place::Outside && op::needs_library(op)
+    if arm::is_closed()
+        && thread::get().ended.get() == Ended::Finalized
+        && gate::place() == Place::Outside
+        && op::needs_library(op)
     {
         runtime::fail(OPS[usize::from(op)].name, Fault::from(Cause::Finalized));
     }

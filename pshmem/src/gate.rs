@@ -16,8 +16,8 @@ use pellucid_profile::recorder;
 
 use crate::callbacks::{self, Entered};
 use crate::caller;
-use crate::finale;
 use crate::check;
+use crate::finale;
 use crate::generated::addresses::{VARIADIC, WAYS};
 use crate::thread::{self, Mark, Place};
 

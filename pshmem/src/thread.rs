@@ -73,6 +73,7 @@ pub struct Mark(Cell<usize>);
 
 impl Mark {
     /// Not set yet: that is done once it is where it stays.
+    #[allow(clippy::new_without_default)] // worth nothing until it is set
     #[inline(always)]
     pub fn new() -> Mark {
         Mark(Cell::new(0))

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use harness::compile::Build;
 use harness::run::{Job, Outcome};
-use harness::{table, tree};
+use harness::tree;
 
 fn cc() -> Job {
     Job::new(PathBuf::from("cc")).arg("-I").arg(tree::prefix().join("include"))

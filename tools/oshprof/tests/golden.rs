@@ -112,7 +112,7 @@ fn oshprof(args: &[&str], dir: &Path) -> String {
 #[test]
 fn every_table_is_a_file_of_its_own() {
     let dir = Scratch::new("tables");
-    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let tables = dir.path().with_extension("tables");
     let _ = fs::remove_dir_all(&tables);
     oshprof(&["report", "--csv-dir", tables.to_str().unwrap()], dir.path());
@@ -148,7 +148,7 @@ fn every_table_is_a_file_of_its_own() {
 #[test]
 fn all_views_are_one_object() {
     let dir = Scratch::new("all-views");
-    file::write(&cases::all().remove(0).1, dir.path()).unwrap();
+    file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let all: serde_json::Value =
         serde_json::from_str(&oshprof(&["report", "--view", "all", "--json"], dir.path())).unwrap();
     let members = ["routines", "per_size", "per_peer", "per_pe", "matrix", "callsites", "imbalance", "waits", "nbi"];
@@ -176,7 +176,7 @@ fn all_views_are_one_object() {
 fn both_extremes_are_shown_whatever_the_number_of_pes() {
     let (_, profile) = cases::all().into_iter().find(|(case, _)| *case == "crowd").unwrap();
     let dir = Scratch::new("extremes");
-    file::write(&profile, dir.path()).unwrap();
+    file::write(&profile, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let json: serde_json::Value =
         serde_json::from_str(&oshprof(&["report", "--view", "pe", "--json"], dir.path())).unwrap();
     let waiting = |pe: &&serde_json::Value| -> u64 {

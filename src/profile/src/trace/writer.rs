@@ -444,16 +444,15 @@ pub(super) fn note(kind: u16, text: &str, value: i64) {
 
 /// Closes the files of the calling thread, and of threads that have ended.
 pub(super) fn close() {
-    for (index, writer) in WRITERS.iter().enumerate() {
-        let pointer = writer.load(Relaxed);
-        if pointer.is_null() || !crate::recorder::is_own_or_free(index) {
+    for (index, place) in PLACES.iter().enumerate() {
+        let writer = place.writer.load(Relaxed);
+        if writer.is_null() || place.busy.load(Relaxed) || !crate::recorder::is_own_or_free(index) {
             continue;
         }
+        // What is missed from here on is not counted in a head that has its checksum.
+        place.head.store(std::ptr::null_mut(), Relaxed);
         // SAFETY: set once to what is never freed; its owner is this thread, or has ended, and tracing is off.
-        let writer = unsafe { &mut *pointer };
-        if !writer.busy {
-            writer.close();
-        }
+        unsafe { &mut *writer }.close();
     }
 }
 

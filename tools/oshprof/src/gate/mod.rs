@@ -130,7 +130,7 @@ fn pairs(text: &str) -> Result<(usize, usize), String> {
     let (least, most) = text.split_once("..").unwrap_or((text, text));
     let number = |part: &str| part.trim().parse::<usize>().ok();
     match (number(least), number(most)) {
-        (Some(a), Some(b)) if a <= b && b >= metric::FEWEST && b <= 1000 => Ok((a.max(metric::FEWEST), b)),
+        (Some(a), Some(b)) if a <= b && (metric::FEWEST..=1000).contains(&b) => Ok((a.max(metric::FEWEST), b)),
         _ => Err(format!("gate: --pairs `{text}` is not A..B with 10 to 1000 pairs (fewer cannot tell at p < 0.0005)")),
     }
 }

@@ -102,7 +102,7 @@ fn changes(found: &Comparison, rows: &mut Vec<String>) {
     }
     for moved in &found.counts.moved {
         let (from, to) = (text(&place(&moved.from)), text(&place(&moved.to)));
-        let _ = write!(rows_end(rows), "| moved: {} | {to} | from {from} |\n", text(&moved.to.op));
+        let _ = writeln!(rows_end(rows), "| moved: {} | {to} | from {from} |", text(&moved.to.op));
     }
 }
 

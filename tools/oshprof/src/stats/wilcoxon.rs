@@ -110,6 +110,8 @@ mod tests {
 
     /// Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1: depression scores before and after.
     const BEFORE: [f64; 9] = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
+    // Measured values, of which one happens to begin as pi does.
+    #[allow(clippy::approx_constant)]
     const AFTER: [f64; 9] = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
 
     fn depression() -> Vec<f64> {

@@ -145,7 +145,7 @@ fn landing(jobs: &Jobs) -> String {
     let mut rows = String::new();
     for line in jobs.lines() {
         let state = if line.runs { "running" } else { "ended, waits for a last scrape" };
-        let _ = write!(rows, "<tr><td>{}</td><td>{state}</td></tr>\n", escape(&line.job_id));
+        let _ = writeln!(rows, "<tr><td>{}</td><td>{state}</td></tr>", escape(&line.job_id));
     }
     if rows.is_empty() {
         rows = "<tr><td colspan=\"2\">no job of OpenSHMEM runs on this host</td></tr>\n".into();

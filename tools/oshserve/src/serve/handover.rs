@@ -109,8 +109,11 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
     Ok(())
 }
 
+/// The words of a message, and the descriptor that came with it.
+type Message = (HashMap<String, String>, Option<OwnedFd>);
+
 /// Name and value of each line, and the descriptor. `None`: nothing came, as where somebody only looks whether we are there.
-fn first_message(stream: &UnixStream) -> io::Result<Option<(HashMap<String, String>, Option<OwnedFd>)>> {
+fn first_message(stream: &UnixStream) -> io::Result<Option<Message>> {
     let (mut text, mut fd) = (Vec::new(), None);
     let mut part = [0_u8; 4096];
     loop {

@@ -118,11 +118,11 @@ impl TraceFile {
         let open = self.facts.checked && closed == 0 && !unfinished;
         // What a file that was cut still has of a chunk is read without.
         let whole = bytes.get(offset..offset + CHUNK_BYTES).filter(|_| self.facts.checked && !open && !unfinished);
-        if let Some(whole) = whole {
-            if closed != check::chunk(whole) {
-                let what = "the checksum of a chunk differs; what it holds is left out";
-                return Err(self.damage(offset..offset + CHUNK_BYTES, what));
-            }
+        if let Some(whole) = whole
+            && closed != check::chunk(whole)
+        {
+            let what = "the checksum of a chunk differs; what it holds is left out";
+            return Err(self.damage(offset..offset + CHUNK_BYTES, what));
         }
         let magic = number(offset_of!(ChunkHead, magic));
         if magic != CHUNK_MAGIC {

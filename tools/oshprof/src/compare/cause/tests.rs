@@ -47,7 +47,9 @@ fn random_run(random: &mut fastrand::Rng, pes: u32) -> Run {
         }
     }
     for region in ["", "solve"] {
-        (0..pes).for_each(|pe| drop(run.own.insert((region.into(), pe), random.i64(-1000..5_000_000))));
+        for pe in 0..pes {
+            run.own.insert((region.into(), pe), random.i64(-1000..5_000_000));
+        }
     }
     run
 }
