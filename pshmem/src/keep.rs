@@ -1,7 +1,8 @@
 //! The profile directory of a job whose launcher is none of ours: `SHMEM_PROFILE_DIR`.
 //!
-//! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves, that of PE 0 the job's as well: one directory, where the
-//! hosts share it. A PE that ends the job before its time writes what its host has, since the others will be killed.
+//! Where that is: see [`crate::places`]. The first PE of each host writes the files of the host's PEs as it leaves, that of
+//! PE 0 the job's as well: one directory, where the hosts share it. A PE that ends the job before its time writes what its host
+//! has, since the others will be killed.
 #![allow(unsafe_code)]
 
 use std::os::fd::{BorrowedFd, RawFd};
@@ -11,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use pellucid_core::base::env;
 use pellucid_core::runtime::{self, Start};
+use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::segment::layout::PE_FINALIZED;
 use pellucid_profile::snapshot::{self, Outcome};
@@ -21,6 +23,8 @@ use crate::places::{self, What};
 /// What is to be written, and by whom.
 struct Keep {
     segment: RawFd,
+    /// Open from the start: hosts leave at different times, and the first one gives up its claim as it does.
+    directory: Option<Result<OutputDir, Error>>,
     is_first: bool,
     /// A forked child has no part in this.
     process: u32,
@@ -40,7 +44,8 @@ pub fn begin(start: &Start, segment: RawFd) {
     }
     if env::profile_directory().is_some() {
         let (is_first, process) = (start.pe == start.first_local_pe, std::process::id());
-        let _ = KEEP.set(Keep { segment, is_first, process });
+        let directory = places::find(What::Profile, segment);
+        let _ = KEEP.set(Keep { segment, directory, is_first, process });
         runtime::at_failure(|| write(true, 1));
     }
 }
@@ -74,15 +79,15 @@ fn write(alone: bool, status: i32) {
     if !alone {
         await_finalized(&segment);
     }
-    let directory = match places::find(What::Profile, keep.segment) {
+    let directory = match &keep.directory {
         Some(Ok(directory)) => directory,
         Some(Err(error)) => return complain(&error),
         None => return complain(&"nobody has made its directory"),
     };
     let profile = snapshot::take(&segment, &Outcome { exit_status: Some(status), pes: Vec::new() });
-    let mut written = file::write_pes(&profile.pes, &directory);
+    let mut written = file::write_pes(&profile.pes, directory);
     if alone || segment.pes().start == 0 {
-        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), &directory));
+        written = written.and_then(|()| file::write_job(&profile.job, 0..segment.npes(), directory));
     }
     if let Err(error) = written {
         complain(&error);

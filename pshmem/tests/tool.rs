@@ -49,8 +49,8 @@ int main(void)
 "#;
 
 const AT_SHMEM: &str = "p 1 0 g 1 0 x 2\n";
-/// At both: a tool goes on to either.
-const AT_PSHMEM: &str = "p 1 1 g 1 0 x 2\n";
+/// At both: a tool goes on to either. Behind `pshmem_X` the gate tells its own calls from the program's.
+const AT_PSHMEM: &str = "p 1 3 g 1 0 x 2\n";
 /// A tool in a shared object is taken into the row of tools: through the gate, and what it calls itself is its own.
 const AT_THE_GATE: &str = "p 3 0 g 1 0 x 2\n";
 

@@ -154,6 +154,8 @@ fn a_trace_that_a_full_disk_cut_short_says_so() {
     let folder = folder("full-trace");
     let script = "mount -t tmpfs -o size=300k none \"$1\" || exit 99; shift; \"$@\"";
     let job = Job::new("unshare").args(["-Urm", "sh", "-c", script, "sh"]).arg(&folder).arg(tree::tool("oshrun"));
+    // Its profile goes to where it is.
+    let job = job.directory(&folder);
     let trace = format!("--trace={}", text(&folder.join("t")));
     let calls = Build::program("files/many.c").build();
     let outcome = job.args(["-n", "1", "--profile", "1,trace-detail=full", &trace]).arg(calls).run();

@@ -110,7 +110,9 @@ fn every_constant_is_there_with_its_type() {
 fn every_parameter_is_used() {
     // Work arrays that shared memory does not need.
     let unused = ["pWrk", "npes"];
-    for (_, routine) in routines(&everything()) {
+    // The cache routines of old do nothing with theirs.
+    let of_today = everything().into_iter().filter(|group| group.group.name != "cache").collect::<Vec<_>>();
+    for (_, routine) in routines(&of_today) {
         let call = routine.expression(routine.row.call);
         let words: BTreeSet<_> = call.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').collect();
         for param in &routine.params {

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use pellucid_profile::text::visible_path;
+
 /// The directory that is named, or the newest profile here, which is told. The error says what to do.
 pub fn profile(named: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(dir) = named {
@@ -13,7 +15,7 @@ pub fn profile(named: Option<&Path>) -> Result<PathBuf, String> {
     let found = newest_in(Path::new(".")).ok_or(
         "no profile is named and there is none in this directory: `oshrun --profile` writes one, then `oshprof report DIR`",
     )?;
-    eprintln!("oshprof: the newest profile here: {}", found.display());
+    eprintln!("oshprof: the newest profile here: {}", visible_path(&found));
     Ok(found)
 }
 
@@ -27,7 +29,7 @@ fn is_trace(dir: &Path) -> bool {
 }
 
 fn is_a_trace(dir: &Path) -> String {
-    let dir = dir.display();
+    let dir = visible_path(dir);
     format!(
         "{dir} is a trace, not a profile: `oshprof trace {dir}` is for it, `oshprof trace {dir} --to waits` for a table"
     )

@@ -508,5 +508,5 @@ fn a_damaged_trace_is_converted_as_far_as_it_goes() {
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere: no such directory"));
     let full = oshprof(dir.path(), &["--to", "csv", "-o", "/dev/full"]);
-    assert!(String::from_utf8_lossy(&full.stderr).contains("/dev/full: No space left on device"));
+    assert!(String::from_utf8_lossy(&full.stderr).contains("/dev/full: the disk is full: No space left on device"));
 }

@@ -47,7 +47,8 @@ fn finish(process: &Process) -> Result<(), Fault> {
 /// with `start_pes` do. One that leaves with an error does not wait for the others.
 pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
     LEAVING.store(true, Ordering::Relaxed);
-    let Some(process) = process() else { return };
+    // A forked child has no part in the job's end.
+    let Some(process) = process().filter(|process| process.id == os::id()) else { return };
     let open = NESTING.swap(0, Ordering::AcqRel) > 0;
     if open
         && status == 0

@@ -126,7 +126,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     }
     let heap = Heap::new(segments.heap_base, segments.heap_len);
     // From here on a fault knows which PE it is.
-    let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap }));
+    let process: &'static Process = Box::leak(Box::new(Process { job, pe, heap, id: process::id() }));
     let _ = PROCESS.set(process);
     liveness::start(process, launch.profile.as_ref(), profiles.place);
     let job = &process.job;

@@ -54,6 +54,8 @@ struct Process {
     job: Job,
     pe: u32,
     heap: Heap,
+    /// Of the process that initialized the library: a forked child has another.
+    id: i32,
 }
 
 /// Set by the first init, for the life of the process.
