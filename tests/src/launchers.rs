@@ -135,6 +135,19 @@ impl Launcher {
     }
 }
 
+/// Every launcher by the name of its tests, or why it is not to be had; `cluster` is what Slurm's start has given.
+pub fn all(cluster: &Result<Cluster, String>) -> [(&'static str, Result<Launcher, String>); 6] {
+    let srun = |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| srun(cluster, protocol));
+    [
+        ("mpirun", open_mpi()),
+        ("mpirun 5", open_mpi_5()),
+        ("mpiexec.hydra", hydra()),
+        ("mpiexec 5", mpich_5()),
+        ("srun --mpi=pmi2", srun("PMI-2")),
+        ("srun --mpi=pmix", srun("PMIx")),
+    ]
+}
+
 /// Open MPI's `mpirun`. Error: why there is none.
 pub fn open_mpi() -> Result<Launcher, String> {
     let program = system::find(&["mpirun.openmpi", "mpirun", "prterun"])

@@ -29,17 +29,8 @@ fn main() -> ExitCode {
         trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
         Err(reason)
     });
-    let srun =
-        |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| launchers::srun(cluster, protocol));
-    for (name, launcher) in [
-        ("mpirun", launchers::open_mpi()),
-        ("mpirun 5", launchers::open_mpi_5()),
-        ("mpiexec.hydra", launchers::hydra()),
-        ("mpiexec 5", launchers::mpich_5()),
-        ("mpiexec.hydra -pmi-port", launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]))),
-        ("srun --mpi=pmi2", srun("PMI-2")),
-        ("srun --mpi=pmix", srun("PMIx")),
-    ] {
+    let by_port = launchers::hydra().map(|hydra| hydra.with(&["-pmi-port"]));
+    for (name, launcher) in launchers::all(&cluster).into_iter().chain([("mpiexec.hydra -pmi-port", by_port)]) {
         match launcher {
             Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
             Err(reason) => println!("not tested: {name}: {reason}"),

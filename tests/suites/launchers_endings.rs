@@ -31,16 +31,7 @@ fn main() -> ExitCode {
         trials.push(Trial::test("Slurm starts", move || Err(Failed::from(error))));
         Err(reason)
     });
-    let srun =
-        |protocol| cluster.as_ref().map_err(String::clone).and_then(|cluster| launchers::srun(cluster, protocol));
-    for (name, launcher) in [
-        ("mpirun", launchers::open_mpi()),
-        ("mpirun 5", launchers::open_mpi_5()),
-        ("mpiexec.hydra", launchers::hydra()),
-        ("mpiexec 5", launchers::mpich_5()),
-        ("srun --mpi=pmi2", srun("PMI-2")),
-        ("srun --mpi=pmix", srun("PMIx")),
-    ] {
+    for (name, launcher) in launchers::all(&cluster) {
         match launcher {
             Ok(launcher) => add(&mut trials, name, &Arc::new(launcher)),
             Err(reason) => println!("not tested: {name}: {reason}"),
