@@ -9,7 +9,7 @@ use std::time::Duration;
 use harness::compile::Build;
 use harness::hosts::Hosts;
 use harness::program::{self, Program};
-use harness::run::Job;
+use harness::run::{Job, is_long};
 use harness::wire::Quality;
 use harness::{system, wheels};
 use libtest_mimic::{Arguments, Trial};
@@ -31,15 +31,10 @@ const MANY: [&str; 5] = [
 ];
 
 /// What a bad wire carries in some seconds, as it does not make thousands of round trips.
-const PATIENT: [&str; 7] = [
-    "9.02-thread/collectives",
-    "9.05-context/contexts",
-    "9.06-rma/big",
-    "9.07-amo/generic",
-    "9.08-signal/signal",
-    "9.10-collective/large",
-    "examples/example-16",
-];
+const PATIENT: [&str; 4] = ["9.05-context/contexts", "9.06-rma/big", "9.08-signal/signal", "examples/example-16"];
+
+/// The same in half a minute each, for `./x test --long`.
+const VERY_PATIENT: [&str; 3] = ["9.02-thread/collectives", "9.07-amo/generic", "9.10-collective/large"];
 
 /// Another libfabric or provider.
 struct Way {
@@ -68,7 +63,8 @@ fn main() -> ExitCode {
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
     let bad = if arguments.list { None } else { bad_wire().map(Arc::new) };
     if let Some(bad) = bad {
-        for program in program::conformance().into_iter().filter(|program| PATIENT.contains(&program.name.as_str())) {
+        let wanted = |name: &str| PATIENT.contains(&name) || is_long() && VERY_PATIENT.contains(&name);
+        for program in program::conformance().into_iter().filter(|program| wanted(&program.name)) {
             let (title, hosts) = (format!("a bad wire/{}", program.name), bad.clone());
             trials.push(Trial::test(title, move || on_two(&program, &hosts).map_err(Into::into)));
         }
