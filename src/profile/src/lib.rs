@@ -42,6 +42,7 @@ pub mod output;
 pub mod recorder;
 #[cfg(feature = "report")]
 pub mod report;
+mod sample;
 pub mod segment;
 pub mod size;
 pub mod snapshot;

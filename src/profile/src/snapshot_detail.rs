@@ -8,6 +8,7 @@ use std::sync::atomic::{
 
 use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, TeamKey, Traffic};
 use crate::op;
+use crate::sample;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
@@ -294,7 +295,7 @@ fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
     let all_kept = detail.sync_every == 1;
     detail.syncs.retain(|sync| all_kept || !several[usize::from(sync.team)]);
     let every = detail.sync_every;
-    detail.syncs.retain(|sync| sync.number % every == 0);
+    detail.syncs.retain(|sync| sample::is_kept(sync.number, every));
     detail.syncs.sort_by_key(|sync| (sync.team, sync.arrived_ns));
     let mut next = vec![0_u64; detail.teams.len()];
     for sync in &mut detail.syncs {

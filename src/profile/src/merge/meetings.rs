@@ -58,6 +58,8 @@ struct From {
 #[derive(Clone, Copy, Debug)]
 struct Arrivals {
     count: u32,
+    /// One in so many is kept by that PE of them which keeps fewest.
+    every: u64,
     /// Sum of the moments, without what is beyond 64 bits: the difference to as many times the last is right all the same.
     sum: u64,
     first: u64,
@@ -68,6 +70,7 @@ struct Arrivals {
 impl Arrivals {
     fn add(&mut self, other: &Arrivals) {
         self.count = self.count.saturating_add(other.count);
+        self.every = self.every.max(other.every);
         self.sum = self.sum.wrapping_add(other.sum);
         self.first = self.first.min(other.first);
         if (other.last, std::cmp::Reverse(other.from.pe)) > (self.last, std::cmp::Reverse(self.from.pe)) {
@@ -86,7 +89,7 @@ pub(super) struct Meetings {
     kept: HashMap<Meeting, Arrivals>,
     /// One in so many is kept: a power of two.
     one_in: u64,
-    /// One in so many was kept by the PEs.
+    /// One in so many was kept by the PE that kept fewest.
     every: u64,
 }
 
@@ -130,7 +133,8 @@ impl Meetings {
             let region = regions.get(usize::from(sync.region)).copied().unwrap_or(outside);
             let from = From { pe: pe.pe, routine: sync.op, region, path: place.1, address: place.2 };
             let at = sync.arrived_ns;
-            self.put(meeting, Arrivals { count: 1, sum: at, first: at, last: at, from });
+            let every = pe.detail.sync_every;
+            self.put(meeting, Arrivals { count: 1, every, sum: at, first: at, last: at, from });
         }
         self.cut(plan.limits.meetings);
     }
@@ -170,15 +174,15 @@ impl Meetings {
 
     /// By routine, region and place, most lost first; and of how many meetings one was kept.
     pub(super) fn finish(self) -> (Vec<Late>, u64) {
-        // What a PE kept and another did not is not complete.
-        let every = self.every;
-        let weight = every.saturating_mul(self.one_in);
+        let one_in = self.one_in;
         let mut sums: BTreeMap<Group<'_>, Late> = BTreeMap::new();
-        for ((team, number), arrivals) in &self.kept {
-            // One that is not complete would blame whoever is known.
-            if number % every != 0 || i64::from(arrivals.count) != i64::from(team.3) {
+        for ((team, _), arrivals) in &self.kept {
+            // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps fewest, and
+            // stands for what that one left out.
+            if i64::from(arrivals.count) != i64::from(team.3) {
                 continue;
             }
+            let weight = arrivals.every.saturating_mul(one_in);
             let path = self.pool.text(arrivals.from.path);
             let site = (!path.is_empty()).then_some((path, arrivals.from.address));
             let sum = sums.entry((arrivals.from.routine, self.pool.text(arrivals.from.region), site)).or_default();
@@ -201,6 +205,6 @@ impl Meetings {
         list.sort_by(|a, b| {
             b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region)))
         });
-        (list, weight)
+        (list, self.every.saturating_mul(one_in))
     }
 }

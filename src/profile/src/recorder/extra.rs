@@ -9,6 +9,7 @@ use super::hot::{self, bump};
 use super::tls;
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, traits};
+use crate::sample::is_kept;
 use crate::segment::extra::{
     CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, key, site_index,
     transfer,
@@ -157,7 +158,7 @@ pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64) {
     bump(&team.calls, 1);
     bump(&team.ticks, left.saturating_sub(arrived));
     bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
-    let is_kept = || number & ((1 << (slot.extra.sync_shift.load(Relaxed) & 63)) - 1) == 0;
+    let is_kept = || is_kept(number, 1 << (slot.extra.sync_shift.load(Relaxed) & 63));
     if at == TEAMS - 1 || !is_kept() {
         return;
     }
@@ -181,7 +182,7 @@ fn write(sync: &Sync, key: u64, team: usize, number: u64, arrived: u64, left: u6
     sync.left.store(left, Relaxed);
 }
 
-/// Makes room: keeps the records whose number is a multiple of twice what it had to be so far.
+/// Makes room: keeps about half of the records.
 #[cold]
 #[inline(never)]
 fn thin_out(slot: &Slot) {
@@ -193,7 +194,7 @@ fn thin_out(slot: &Slot) {
     for at in 0..SYNCS {
         let sync = &slot.extra.syncs[at];
         let number = get(&sync.number);
-        if (number & ((1 << 56) - 1)) & ((1 << shift) - 1) == 0 {
+        if is_kept(number & ((1 << 56) - 1), 1 << shift) {
             let (key, arrived, left) = (get(&sync.key), get(&sync.arrived), get(&sync.left));
             write(&slot.extra.syncs[kept], key, (number >> 56) as usize, number & ((1 << 56) - 1), arrived, left);
             kept += 1;
