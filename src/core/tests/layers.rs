@@ -1,5 +1,6 @@
 //! The layer rule of the crate: a module uses only those below it. Read from the `use` lines and paths of the sources.
 
+use pellucid_core::transport::registry::ROWS;
 use std::path::{Path, PathBuf};
 
 /// Top first. Modules of one row do not use each other's internals upwards, but may use each other.
@@ -61,7 +62,31 @@ fn modules_use_only_those_below() {
     assert_eq!(wrong, Vec::<String>::new());
 }
 
+/// Words of a line of code that name a transport.
+fn transports_in(line: &str) -> Vec<&'static str> {
+    let code = line.split("//").next().unwrap_or("").to_lowercase();
+    let words: Vec<&str> = code.split(|c: char| !c.is_alphanumeric()).collect();
+    let names = ROWS.iter().map(|row| row.name).chain(["libfabric"]);
+    names.filter(|name| words.contains(name)).collect()
+}
+
+/// A transport is a folder and a row: start-up takes what the registry has.
 #[test]
-fn the_check_can_fail() {
+fn the_runtime_names_no_transport() {
+    let mut files = Vec::new();
+    sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/runtime"), &mut files);
+    assert!(files.len() > 5);
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        for line in text.lines() {
+            assert_eq!(transports_in(line), [""; 0], "{}: {line}", file.display());
+        }
+    }
+}
+
+#[test]
+fn the_checks_can_fail() {
     assert_eq!(violations("os", "use crate::team::Team; // crate::runtime"), ["os uses team"]);
+    assert_eq!(transports_in("use crate::transport::ofi::Fabric; // shm"), ["ofi"]);
+    assert_eq!(transports_in(r#"let provider = value("OFI_PROVIDER");"#), ["ofi"]);
 }

@@ -1,7 +1,8 @@
 //! What a process keeps when a fabric is opened: its handlers of signals, its environment, and most of its memory.
 #![allow(unsafe_code)]
 
-use pellucid_core::transport::ofi::{Directory, Fabric, Settings};
+use pellucid_core::transport::Directory;
+use pellucid_core::transport::ofi::{Fabric, Settings};
 
 /// The handlers of signals that libraries of adapters like to take.
 fn handlers() -> Vec<usize> {
@@ -36,7 +37,7 @@ fn a_fabric_leaves_a_process_as_it_was() {
         ..Settings::default()
     };
     let directory = Directory {
-        card: Box::new(|_| Ok(Vec::new())),
+        address: Box::new(|_| Ok(Vec::new())),
         host: Box::new(|pe| format!("host{pe}")),
         lost: Box::new(|_| ()),
     };

@@ -4,20 +4,20 @@
 //! PEs of other hosts reach by active messages; or, with `SHMEM_ATOMICS=nic`, the network card, for all PEs.
 #![allow(unsafe_code)]
 
-use super::{Ctx, far};
+use super::{Ctx, remote};
 use crate::base::Fault;
 use crate::memory::Map;
-use crate::transport::far::{AmoOp, When};
 pub use crate::transport::shm::amo::{Amo, AmoInt};
+use crate::transport::{AmoOp, Completion};
 
 /// Reads a value.
 #[inline(always)]
 pub fn fetch<T: Amo>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
-    match m.mapped_atomic(source, pe) {
+    match m.local_mapping_atomic(source, pe) {
         // SAFETY: mapped and aligned; so in every function here.
         Some(at) => Ok(unsafe { T::load(at) }),
-        None => far::fetch(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2]),
+        None => remote::fetch(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2]),
     }
 }
 
@@ -25,7 +25,9 @@ pub fn fetch<T: Amo>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, 
 #[inline(always)]
 pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(at) = m.mapped_atomic(dest, pe) else { return far::update(m, ctx, "dest", dest, pe, AmoOp::Set, value) };
+    let Some(at) = m.local_mapping_atomic(dest, pe) else {
+        return remote::update(m, ctx, "dest", dest, pe, AmoOp::Set, value);
+    };
     // SAFETY: see fetch.
     unsafe { T::store(at, value) };
     Ok(())
@@ -35,10 +37,10 @@ pub fn set<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result
 #[inline(always)]
 pub fn swap<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
-    match m.mapped_atomic(dest, pe) {
+    match m.local_mapping_atomic(dest, pe) {
         // SAFETY: see fetch.
         Some(at) => Ok(unsafe { T::swap(at, value) }),
-        None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0]),
+        None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0]),
     }
 }
 
@@ -46,10 +48,10 @@ pub fn swap<T: Amo>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Resul
 #[inline(always)]
 pub fn compare_swap<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, cond: T, value: T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
-    match m.mapped_atomic(dest, pe) {
+    match m.local_mapping_atomic(dest, pe) {
         // SAFETY: see fetch.
         Some(at) => Ok(unsafe { T::compare_swap(at, cond, value) }),
-        None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, [value.bits(), cond.bits()]),
+        None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, [value.bits(), cond.bits()]),
     }
 }
 
@@ -66,23 +68,23 @@ pub fn inc<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, pe: i32) -> Result<(), Fa
 }
 
 macro_rules! combine {
-    ($($what:literal, $fetch:ident, $plain:ident, $nbi:ident, $op:ident, $far:ident;)*) => { $(
+    ($($what:literal, $fetch:ident, $plain:ident, $nbi:ident, $op:ident, $op_of:ident;)*) => { $(
         #[doc = concat!($what, " and gives the value before.")]
         #[inline(always)]
         pub fn $fetch<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<T, Fault> {
             let pe = ctx.world_pe(pe)?;
-            match m.mapped_atomic(dest, pe) {
+            match m.local_mapping_atomic(dest, pe) {
                 // SAFETY: see fetch.
                 Some(at) => Ok(unsafe { T::$op(at, value) }),
-                None => far::fetch(m, ctx, "dest", dest, pe, AmoOp::$far, [value.bits(), 0]),
+                None => remote::fetch(m, ctx, "dest", dest, pe, AmoOp::$op_of, [value.bits(), 0]),
             }
         }
         #[doc = concat!($what, ".")]
         #[inline(always)]
         pub fn $plain<T: AmoInt>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
             let pe = ctx.world_pe(pe)?;
-            let Some(at) = m.mapped_atomic(dest, pe) else {
-                return far::update(m, ctx, "dest", dest, pe, AmoOp::$far, value);
+            let Some(at) = m.local_mapping_atomic(dest, pe) else {
+                return remote::update(m, ctx, "dest", dest, pe, AmoOp::$op_of, value);
             };
             // SAFETY: see fetch.
             let _ = unsafe { T::$op(at, value) };
@@ -92,8 +94,8 @@ macro_rules! combine {
         #[inline(always)]
         pub fn $nbi<T: AmoInt>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
             let world_pe = ctx.world_pe(pe)?;
-            if m.mapped_atomic(dest, world_pe).is_none() {
-                return far::fetch_into(m, ctx, "dest", dest, world_pe, AmoOp::$far, [value.bits(), 0], result, When::Quiet);
+            if m.local_mapping_atomic(dest, world_pe).is_none() {
+                return remote::fetch_into(m, ctx, "dest", dest, world_pe, AmoOp::$op_of, [value.bits(), 0], result, Completion::Deferred);
             }
             deliver(result, $fetch(m, ctx, dest, value, pe)?)
         }
@@ -122,10 +124,10 @@ fn deliver<T>(fetch: *mut T, value: T) -> Result<(), Fault> {
 #[inline(always)]
 pub fn fetch_nbi<T: Amo>(m: &Map, ctx: Ctx, result: *mut T, source: *const T, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    match m.mapped_atomic(source, pe) {
+    match m.local_mapping_atomic(source, pe) {
         // SAFETY: see fetch.
         Some(at) => deliver(result, unsafe { T::load(at) }),
-        None => far::fetch_into(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2], result, When::Quiet),
+        None => remote::fetch_into(m, ctx, "source", source, pe, AmoOp::Fetch, [0; 2], result, Completion::Deferred),
     }
 }
 
@@ -133,10 +135,12 @@ pub fn fetch_nbi<T: Amo>(m: &Map, ctx: Ctx, result: *mut T, source: *const T, pe
 #[inline(always)]
 pub fn swap_nbi<T: Amo>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    match m.mapped_atomic(dest, pe) {
+    match m.local_mapping_atomic(dest, pe) {
         // SAFETY: see fetch.
         Some(at) => deliver(result, unsafe { T::swap(at, value) }),
-        None => far::fetch_into(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0], result, When::Quiet),
+        None => {
+            remote::fetch_into(m, ctx, "dest", dest, pe, AmoOp::Swap, [value.bits(), 0], result, Completion::Deferred)
+        }
     }
 }
 
@@ -153,10 +157,10 @@ pub fn compare_swap_nbi<T: AmoInt>(
 ) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
     let values = [value.bits(), cond.bits()];
-    match m.mapped_atomic(dest, pe) {
+    match m.local_mapping_atomic(dest, pe) {
         // SAFETY: see fetch.
         Some(at) => deliver(result, unsafe { T::compare_swap(at, cond, value) }),
-        None => far::fetch_into(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, values, result, When::Quiet),
+        None => remote::fetch_into(m, ctx, "dest", dest, pe, AmoOp::CompareSwap, values, result, Completion::Deferred),
     }
 }
 

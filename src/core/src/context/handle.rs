@@ -6,7 +6,7 @@
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::far::{Channel, Far};
+use crate::transport::{Channel, Transport};
 
 /// Contexts that can live at a time.
 const CONTEXTS: usize = 16384;
@@ -29,15 +29,15 @@ pub struct Context {
     /// The team's handle.
     team: usize,
     /// Where there are other hosts: how they are reached, and what is completed with this context.
-    far: Option<(&'static dyn Far, Channel)>,
+    transport: Option<(&'static dyn Transport, Channel)>,
 }
 
 impl Drop for Context {
     fn drop(&mut self) {
-        if let Some((far, channel)) = self.far {
+        if let Some((transport, channel)) = self.transport {
             // A channel that fails says so to whoever uses the peer next.
-            let _ = far.quiet(channel);
-            far.close(channel);
+            let _ = transport.quiet(channel);
+            transport.close_channel(channel);
         }
     }
 }
@@ -51,11 +51,11 @@ impl Ctx {
     /// A new context for PEs `start + stride * i` of the world, 0 <= i < `size`. `team`: the handle it is to report.
     /// `None` where too many live.
     pub fn create(m: &Map, (start, stride, size): (i32, i32, i32), options: i64, team: usize) -> Option<Self> {
-        let far = match m.far {
-            Some(far) => Some((far, far.open()?)),
+        let transport = match m.transport {
+            Some(transport) => Some((transport, transport.open_channel()?)),
             None => None,
         };
-        SLAB.insert(Context { start, stride, size, options, team, far }).map(Self)
+        SLAB.insert(Context { start, stride, size, options, team, transport }).map(Self)
     }
 
     /// Ends a context that a program created. Ending an invalid one does nothing (Section 9.5.3).
@@ -93,7 +93,7 @@ impl Ctx {
         if self == Self::DEFAULT {
             return Ok(Channel::DEFAULT);
         }
-        Ok(self.context()?.far.map_or(Channel::DEFAULT, |(_, channel)| channel))
+        Ok(self.context()?.transport.map_or(Channel::DEFAULT, |(_, channel)| channel))
     }
 
     #[inline(never)]
@@ -130,8 +130,8 @@ pub fn world_pe(m: &Map, ctx: Ctx, pe: i32) -> i32 {
 pub(super) fn quiet_all() -> Result<(), Fault> {
     let mut result = Ok(());
     SLAB.for_each(|context| {
-        if let (Some((far, channel)), true) = (context.far, result.is_ok()) {
-            result = far.quiet(channel);
+        if let (Some((transport, channel)), true) = (context.transport, result.is_ok()) {
+            result = transport.quiet(channel);
         }
     });
     result

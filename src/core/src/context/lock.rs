@@ -51,14 +51,14 @@ impl<W: Word> Ticket<'_, W> {
 
 /// The lock where this CPU's atomics may work on it; `None` where PE 0 is on another host.
 fn lock(m: &Map, lock: *mut i64) -> Result<Option<Ticket<'static, AtomicU64>>, Fault> {
-    if let Some(at) = m.mapped_atomic(lock, 0) {
+    if let Some(at) = m.local_mapping_atomic(lock, 0) {
         // SAFETY: the variable is mapped and aligned, and a lock is accessed by these routines only (Section 9.13.1).
         return Ok(Some(Ticket(unsafe { AtomicU64::from_ptr(at.cast()) })));
     }
     if !lock.is_aligned() && m.contains(lock as usize, size_of::<i64>()) {
         return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() }));
     }
-    m.beyond("lock", lock, size_of::<i64>(), 0).map(|_| None)
+    m.remote_address("lock", lock, size_of::<i64>(), 0).map(|_| None)
 }
 
 /// `shmem_set_lock`: waits for the lock and takes it.
@@ -84,7 +84,7 @@ pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
         held::cleared(addr as usize)?;
     }
     // On x86 the locked addition that releases completes what went through memory.
-    if m.far.is_some() || cfg!(not(target_arch = "x86_64")) {
+    if m.transport.is_some() || cfg!(not(target_arch = "x86_64")) {
         super::order::quiet_default(m)?;
     }
     let released = match lock {

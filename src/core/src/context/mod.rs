@@ -1,11 +1,11 @@
 //! Contexts and what runs on them: RMA, AMO, signals, ordering, waiting, locks.
 
 pub mod amo;
-mod far;
 mod handle;
 mod held;
 pub mod lock;
 pub mod order;
+mod remote;
 pub mod rma;
 mod session;
 pub mod signal;

@@ -7,7 +7,7 @@
 use super::Ctx;
 use crate::base::Fault;
 use crate::memory::Map;
-use crate::transport::far::Channel;
+use crate::transport::Channel;
 use crate::transport::shm::order;
 
 /// Whether there is something to do: not for an invalid context. A context that does not live is a fault.
@@ -26,8 +26,8 @@ fn check(m: &Map, ctx: Ctx) -> Result<bool, Fault> {
 pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
     order::fence();
-    match m.far {
-        Some(far) if live => far.fence(ctx.channel()?),
+    match m.transport {
+        Some(transport) if live => transport.fence(ctx.channel()?),
         _ => Ok(()),
     }
 }
@@ -37,8 +37,8 @@ pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
     order::quiet();
-    match m.far {
-        Some(far) if live => far.quiet(ctx.channel()?),
+    match m.transport {
+        Some(transport) if live => transport.quiet(ctx.channel()?),
         _ => Ok(()),
     }
 }
@@ -47,8 +47,8 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 #[inline(always)]
 pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     order::quiet();
-    match m.far {
-        Some(far) => far.quiet(Channel::DEFAULT),
+    match m.transport {
+        Some(transport) => transport.quiet(Channel::DEFAULT),
         None => Ok(()),
     }
 }
@@ -56,7 +56,7 @@ pub fn quiet_default(m: &Map) -> Result<(), Fault> {
 /// Completes all earlier operations of all contexts.
 pub fn quiet_all(m: &Map) -> Result<(), Fault> {
     quiet_default(m)?;
-    if m.far.is_some() { super::handle::quiet_all() } else { Ok(()) }
+    if m.transport.is_some() { super::handle::quiet_all() } else { Ok(()) }
 }
 
 /// Completes all earlier operations to some PEs, numbered in the context's team.
@@ -74,8 +74,8 @@ pub fn pe_quiet(m: &Map, ctx: Ctx, target_pes: *const i32, npes: usize) -> Resul
         m.check_pe("target_pes", target(i)?)?;
     }
     order::quiet();
-    match m.far {
-        Some(far) => far.quiet_pes(ctx.channel()?, &mut (0..npes).filter_map(|i| target(i).ok())),
+    match m.transport {
+        Some(transport) => transport.quiet_pes(ctx.channel()?, &mut (0..npes).filter_map(|i| target(i).ok())),
         None => Ok(()),
     }
 }

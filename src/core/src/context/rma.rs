@@ -3,34 +3,34 @@
 //! On shared memory the nonblocking forms are complete when they return, which the specification allows.
 #![allow(unsafe_code)]
 
-use super::{Ctx, far};
+use super::{Ctx, remote};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::far::When;
+use crate::transport::Completion;
 use crate::transport::shm::copy::copy;
 
 /// Copies `bytes` bytes from here to `dest` on a PE.
 #[inline(always)]
 pub fn put(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    put_when(m, ctx, dest, source, bytes, pe, When::Return)
+    put_when(m, ctx, dest, source, bytes, pe, Completion::Local)
 }
 
 /// Copies `bytes` bytes from `source` on a PE to here.
 #[inline(always)]
 pub fn get(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    get_when(m, ctx, dest, source, bytes, pe, When::Return)
+    get_when(m, ctx, dest, source, bytes, pe, Completion::Local)
 }
 
 /// Nonblocking [`put`]: complete after the next quiet at the latest.
 #[inline(always)]
 pub fn put_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    put_when(m, ctx, dest, source, bytes, pe, When::Quiet)
+    put_when(m, ctx, dest, source, bytes, pe, Completion::Deferred)
 }
 
 /// Nonblocking [`get`]: complete after the next quiet at the latest.
 #[inline(always)]
 pub fn get_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize, pe: i32) -> Result<(), Fault> {
-    get_when(m, ctx, dest, source, bytes, pe, When::Quiet)
+    get_when(m, ctx, dest, source, bytes, pe, Completion::Deferred)
 }
 
 #[inline(always)]
@@ -41,13 +41,13 @@ fn put_when(
     source: *const u8,
     bytes: usize,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
     if bytes == 0 {
         return m.check_pe("pe", pe);
     }
-    let Some(to) = m.mapped(dest, bytes, pe) else { return far::put(m, ctx, dest, source, bytes, pe, when) };
+    let Some(to) = m.local_mapping(dest, bytes, pe) else { return remote::put(m, ctx, dest, source, bytes, pe, when) };
     if source.is_null() {
         return Err(null("source", bytes));
     }
@@ -64,13 +64,15 @@ fn get_when(
     source: *const u8,
     bytes: usize,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
     if bytes == 0 {
         return m.check_pe("pe", pe);
     }
-    let Some(from) = m.mapped(source, bytes, pe) else { return far::get(m, ctx, dest, source, bytes, pe, when) };
+    let Some(from) = m.local_mapping(source, bytes, pe) else {
+        return remote::get(m, ctx, dest, source, bytes, pe, when);
+    };
     if dest.is_null() {
         return Err(null("dest", bytes));
     }
@@ -83,7 +85,7 @@ fn get_when(
 #[inline(always)]
 pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(to) = m.mapped_one(dest, pe) else { return far::p(m, ctx, dest, value, pe) };
+    let Some(to) = m.local_mapping_one(dest, pe) else { return remote::p(m, ctx, dest, value, pe) };
     // SAFETY: mapped for the size of T; users may give any alignment.
     unsafe { to.write_unaligned(value) };
     Ok(())
@@ -93,7 +95,7 @@ pub fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<
 #[inline(always)]
 pub fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(from) = m.mapped_one(source, pe) else { return far::g(m, ctx, source, pe) };
+    let Some(from) = m.local_mapping_one(source, pe) else { return remote::g(m, ctx, source, pe) };
     // SAFETY: as in p.
     Ok(unsafe { from.read_unaligned() })
 }

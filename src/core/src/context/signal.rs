@@ -2,11 +2,11 @@
 #![allow(unsafe_code)]
 
 use super::amo::{Amo, AmoInt};
-use super::{Ctx, far, rma, wait};
+use super::{Ctx, remote, rma, wait};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::far::{AmoOp, SignalOp, When};
 use crate::transport::shm::order;
+use crate::transport::{AmoOp, Completion, SignalOp};
 
 /// `SHMEM_SIGNAL_SET`.
 pub const SET: i32 = 0;
@@ -27,7 +27,7 @@ pub fn put_signal(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, When::Return)
+    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, Completion::Local)
 }
 
 /// Nonblocking [`put_signal`].
@@ -44,7 +44,7 @@ pub fn put_signal_nbi(
     sig_op: i32,
     pe: i32,
 ) -> Result<(), Fault> {
-    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, When::Quiet)
+    put_when(m, ctx, dest, source, bytes, sig_addr, signal, sig_op, pe, Completion::Deferred)
 }
 
 #[allow(clippy::too_many_arguments)]
@@ -59,7 +59,7 @@ fn put_when(
     signal: u64,
     sig_op: i32,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
     if sig_op != SET && sig_op != ADD {
         return Err(Fault::from(Cause::BadValue {
@@ -70,9 +70,9 @@ fn put_when(
     }
     let world_pe = ctx.world_pe(pe)?;
     // The signal is checked before any data moves.
-    let Some(at) = m.mapped_atomic(sig_addr, world_pe) else {
+    let Some(at) = m.local_mapping_atomic(sig_addr, world_pe) else {
         let op = if sig_op == SET { SignalOp::Set } else { SignalOp::Add };
-        return far::put_signal(m, ctx, dest, source, bytes, sig_addr, signal, op, world_pe, when);
+        return remote::put_signal(m, ctx, dest, source, bytes, sig_addr, signal, op, world_pe, when);
     };
     rma::put(m, ctx, dest, source, bytes, pe)?;
     order::fence();
@@ -91,8 +91,8 @@ fn put_when(
 #[inline(always)]
 pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(at) = m.mapped_atomic(sig_addr, pe) else {
-        return far::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Add, signal);
+    let Some(at) = m.local_mapping_atomic(sig_addr, pe) else {
+        return remote::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Add, signal);
     };
     // SAFETY: see put_signal.
     unsafe { u64::add(at, signal) };
@@ -103,8 +103,8 @@ pub fn add(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Resul
 #[inline(always)]
 pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Result<(), Fault> {
     let pe = ctx.world_pe(pe)?;
-    let Some(at) = m.mapped_atomic(sig_addr, pe) else {
-        return far::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Set, signal);
+    let Some(at) = m.local_mapping_atomic(sig_addr, pe) else {
+        return remote::update(m, ctx, "sig_addr", sig_addr, pe, AmoOp::Set, signal);
     };
     // SAFETY: see put_signal.
     unsafe { u64::store(at, signal) };
@@ -114,8 +114,8 @@ pub fn set(m: &Map, ctx: Ctx, sig_addr: *mut u64, signal: u64, pe: i32) -> Resul
 /// Reads a signal of this PE.
 #[inline(always)]
 pub fn fetch(m: &Map, sig_addr: *const u64) -> Result<u64, Fault> {
-    let Some(at) = m.mapped_atomic(sig_addr, m.me) else {
-        return far::fetch(m, Ctx::DEFAULT, "sig_addr", sig_addr, m.me, AmoOp::Fetch, [0; 2]);
+    let Some(at) = m.local_mapping_atomic(sig_addr, m.me) else {
+        return remote::fetch(m, Ctx::DEFAULT, "sig_addr", sig_addr, m.me, AmoOp::Fetch, [0; 2]);
     };
     // SAFETY: see put_signal.
     Ok(unsafe { u64::load(at) })

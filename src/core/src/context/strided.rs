@@ -5,8 +5,8 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::far::{COPIED, When};
 use crate::transport::shm::strided;
+use crate::transport::{COPIED, Completion};
 
 /// The range that a strided object covers: elements before its address, and bytes in all.
 ///
@@ -35,15 +35,15 @@ impl<T> Object<T> {
 
     /// Its address where it is mapped, all of it.
     #[inline(always)]
-    fn mapped(&self, m: &Map, pe: i32) -> Option<*mut T> {
+    fn local_mapping(&self, m: &Map, pe: i32) -> Option<*mut T> {
         let (first, bytes, before) = self.range();
-        Some(m.mapped(first, bytes, pe)?.wrapping_add(before))
+        Some(m.local_mapping(first, bytes, pe)?.wrapping_add(before))
     }
 
     /// Checks all of it on the way to another host.
-    fn beyond(&self, m: &Map, arg: &'static str, pe: i32) -> Result<(), Fault> {
+    fn remote_address(&self, m: &Map, arg: &'static str, pe: i32) -> Result<(), Fault> {
         let (first, bytes, _) = self.range();
-        m.beyond(arg, first, bytes, pe).map(drop)
+        m.remote_address(arg, first, bytes, pe).map(drop)
     }
 }
 
@@ -65,8 +65,8 @@ pub fn iput<T: Copy>(
         return m.check_pe("pe", pe);
     }
     let there = Object { addr: dest.cast_const(), stride: dst, block: 1, count: nelems };
-    let Some(to) = there.mapped(m, pe) else {
-        return far_put(m, ctx, &there, source, sst, pe);
+    let Some(to) = there.local_mapping(m, pe) else {
+        return remote_put(m, ctx, &there, source, sst, pe);
     };
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(nelems)));
@@ -94,8 +94,8 @@ pub fn iget<T: Copy>(
         return m.check_pe("pe", pe);
     }
     let there = Object { addr: source, stride: sst, block: 1, count: nelems };
-    let Some(from) = there.mapped(m, pe) else {
-        return far_get(m, ctx, dest, dst, &there, pe);
+    let Some(from) = there.local_mapping(m, pe) else {
+        return remote_get(m, ctx, dest, dst, &there, pe);
     };
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(nelems)));
@@ -125,8 +125,8 @@ pub fn ibput<T: Copy>(
     }
     check_strides(dst, sst, bsize)?;
     let there = Object { addr: dest.cast_const(), stride: dst, block: bsize, count: nblocks };
-    let Some(to) = there.mapped(m, pe) else {
-        return far_put(m, ctx, &there, source, sst, pe);
+    let Some(to) = there.local_mapping(m, pe) else {
+        return remote_put(m, ctx, &there, source, sst, pe);
     };
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(bsize.saturating_mul(nblocks))));
@@ -156,8 +156,8 @@ pub fn ibget<T: Copy>(
     }
     check_strides(dst, sst, bsize)?;
     let there = Object { addr: source, stride: sst, block: bsize, count: nblocks };
-    let Some(from) = there.mapped(m, pe) else {
-        return far_get(m, ctx, dest, dst, &there, pe);
+    let Some(from) = there.local_mapping(m, pe) else {
+        return remote_get(m, ctx, dest, dst, &there, pe);
     };
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(bsize.saturating_mul(nblocks))));
@@ -170,44 +170,51 @@ pub fn ibget<T: Copy>(
 /// Block by block over the network.
 #[cold]
 #[inline(never)]
-fn far_put<T: Copy>(m: &Map, ctx: Ctx, there: &Object<T>, source: *const T, step: isize, pe: i32) -> Result<(), Fault> {
-    there.beyond(m, "dest", pe)?;
+fn remote_put<T: Copy>(
+    m: &Map,
+    ctx: Ctx,
+    there: &Object<T>,
+    source: *const T,
+    step: isize,
+    pe: i32,
+) -> Result<(), Fault> {
+    there.remote_address(m, "dest", pe)?;
     if source.is_null() {
         return Err(null("source", super::bytes::<T>(there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
     // A small block is copied at once, and several travel together.
-    let when = if bytes <= COPIED { When::Quiet } else { When::Return };
+    let when = if bytes <= COPIED { Completion::Deferred } else { Completion::Local };
     for i in 0..there.count as isize {
         let from = source.wrapping_offset(i.wrapping_mul(step));
         let to = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
-        let (far, place) = m.beyond("dest", to, bytes, pe)?;
+        let (transport, place) = m.remote_address("dest", to, bytes, pe)?;
         // SAFETY: the caller of the routine vouches for the source.
-        unsafe { far.put(ctx.channel()?, place, from.cast(), bytes, when)? };
+        unsafe { transport.put(ctx.channel()?, place, from.cast(), bytes, when)? };
     }
     Ok(())
 }
 
-/// As [`far_put`], the other way round: all blocks are under way together.
+/// As [`remote_put`], the other way round: all blocks are under way together.
 #[cold]
 #[inline(never)]
-fn far_get<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, step: isize, there: &Object<T>, pe: i32) -> Result<(), Fault> {
-    there.beyond(m, "source", pe)?;
+fn remote_get<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, step: isize, there: &Object<T>, pe: i32) -> Result<(), Fault> {
+    there.remote_address(m, "source", pe)?;
     if dest.is_null() {
         return Err(null("dest", super::bytes::<T>(there.block.saturating_mul(there.count))));
     }
     let bytes = there.block * size_of::<T>();
     let channel = ctx.channel()?;
-    let mut way = None;
+    let mut through = None;
     for i in 0..there.count as isize {
         let from = there.addr.wrapping_offset(i.wrapping_mul(there.stride));
         let to = dest.wrapping_offset(i.wrapping_mul(step));
-        let (far, place) = m.beyond("source", from, bytes, pe)?;
+        let (transport, place) = m.remote_address("source", from, bytes, pe)?;
         // SAFETY: the caller of the routine vouches for the destination; it is complete before this returns.
-        unsafe { far.get(channel, to.cast(), place, bytes, When::Quiet)? };
-        way = Some(far);
+        unsafe { transport.get(channel, to.cast(), place, bytes, Completion::Deferred)? };
+        through = Some(transport);
     }
-    way.map_or(Ok(()), |far| far.quiet_pes(channel, &mut std::iter::once(pe)))
+    through.map_or(Ok(()), |transport| transport.quiet_pes(channel, &mut std::iter::once(pe)))
 }
 
 fn check_strides(dst: isize, sst: isize, bsize: usize) -> Result<(), Fault> {

@@ -157,7 +157,7 @@ pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, F
 #[inline(always)]
 fn after_test(m: &Map, holds: bool) -> bool {
     if !holds {
-        if m.far.is_some() {
+        if m.transport.is_some() {
             wait::assist();
         }
         if m.crowded {

@@ -4,7 +4,7 @@
 //! `shmem_init`) fails every check, so the checks need no extra test for that.
 
 use crate::base::{Cause, Fault};
-use crate::transport::far::{Far, Place, Segment};
+use crate::transport::{RemoteAddress, SegmentId, Transport};
 
 /// Distance from an address of this PE to the same object of a peer, by segment.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +48,7 @@ pub struct Map {
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
     pub check: bool,
     /// What reaches PEs of other hosts, in a job that has any.
-    pub far: Option<&'static dyn Far>,
+    pub transport: Option<&'static dyn Transport>,
 }
 
 impl Map {
@@ -66,25 +66,25 @@ impl Map {
         npes: 0,
         crowded: false,
         check: false,
-        far: None,
+        transport: None,
     };
 
     /// Where the object of `bytes` bytes at `addr` here is mapped on PE `pe`; `None` where the PE is on another host, and where
-    /// there is no such PE or object: [`Self::beyond`] tells.
+    /// there is no such PE or object: [`Self::remote_address`] tells.
     #[inline(always)]
-    pub fn mapped<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
+    pub fn local_mapping<T>(&self, addr: *const T, bytes: usize, pe: i32) -> Option<*mut T> {
         self.within(self.local_pes, addr, bytes, pe)
     }
 
-    /// As [`Self::mapped`], for one element.
+    /// As [`Self::local_mapping`], for one element.
     #[inline(always)]
-    pub fn mapped_one<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
+    pub fn local_mapping_one<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
         self.one_within(self.local_pes, addr, pe)
     }
 
-    /// As [`Self::mapped_one`], for a word that this CPU's atomics may work on.
+    /// As [`Self::local_mapping_one`], for a word that this CPU's atomics may work on.
     #[inline(always)]
-    pub fn mapped_atomic<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
+    pub fn local_mapping_atomic<T>(&self, addr: *const T, pe: i32) -> Option<*mut T> {
         self.one_within(self.atomic_pes, addr, pe).filter(|at| at.is_aligned())
     }
 
@@ -127,36 +127,36 @@ impl Map {
         if index < pes { Some(unsafe { &*self.peers.add(index as usize) }) } else { None }
     }
 
-    /// As [`Self::mapped`], where the PE is known to be on this host.
+    /// As [`Self::local_mapping`], where the PE is known to be on this host.
     ///
     /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
     #[inline(always)]
     pub fn remote<T>(&self, arg: &'static str, addr: *const T, bytes: usize, pe: i32) -> Result<*mut T, Fault> {
-        self.mapped(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr as usize, bytes, pe))
+        self.local_mapping(addr, bytes, pe).ok_or_else(|| self.explain(arg, addr as usize, bytes, pe))
     }
 
-    /// The way to an object of a PE, over the network: for what [`Self::mapped`] did not find.
+    /// The way to an object of a PE, over the network: for what [`Self::local_mapping`] did not find.
     ///
     /// Error: names `arg` where the object is not symmetric, and the PE where it is none.
     #[cold]
-    pub fn beyond<T>(
+    pub fn remote_address<T>(
         &self,
         arg: &'static str,
         addr: *const T,
         bytes: usize,
         pe: i32,
-    ) -> Result<(&'static dyn Far, Place), Fault> {
-        match (self.far, self.place(addr as usize, bytes)) {
-            (Some(far), Some((segment, offset))) if (pe as u32) < self.npes as u32 => {
-                Ok((far, Place { pe, segment, offset }))
+    ) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
+        match (self.transport, self.place(addr as usize, bytes)) {
+            (Some(transport), Some((segment, offset))) if (pe as u32) < self.npes as u32 => {
+                Ok((transport, RemoteAddress { pe, segment, offset }))
             }
             _ => Err(self.explain(arg, addr as usize, bytes, pe)),
         }
     }
 
     /// Segment and offset of `bytes` bytes at `addr`.
-    fn place(&self, addr: usize, bytes: usize) -> Option<(Segment, usize)> {
-        [(Segment::Heap, self.heap_base, self.heap_len), (Segment::Data, self.data_base, self.data_len)]
+    fn place(&self, addr: usize, bytes: usize) -> Option<(SegmentId, usize)> {
+        [(SegmentId::HEAP, self.heap_base, self.heap_len), (SegmentId::DATA, self.data_base, self.data_len)]
             .into_iter()
             .map(|(segment, base, len)| (segment, addr.wrapping_sub(base), len))
             .find(|(_, offset, len)| offset < len && bytes <= len - offset)
@@ -253,9 +253,10 @@ mod tests {
         let m = map(&peers);
         for addr in (0xf80..0x1180).chain(0x8f80..0x9100).chain([0, usize::MAX]) {
             for pe in -1..=2 {
-                let (first, whole) = (m.mapped(addr as *const u8, 1, pe), m.mapped(addr as *const u8, 32, pe));
+                let (first, whole) =
+                    (m.local_mapping(addr as *const u8, 1, pe), m.local_mapping(addr as *const u8, 32, pe));
                 let expected = if addr < 0x8000 { first } else { whole };
-                let one = m.mapped_one(addr as *const [u64; 4], pe);
+                let one = m.local_mapping_one(addr as *const [u64; 4], pe);
                 assert_eq!(one.map(<*mut _>::cast), expected, "{addr:#x} on {pe}");
             }
         }

@@ -137,7 +137,7 @@ impl Segments {
             peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
             crowded: self.crowded,
             check,
-            far: None,
+            transport: None,
         }
     }
 }

@@ -58,7 +58,7 @@ pub(super) extern "C" fn at_exit(status: i32, _: *mut std::ffi::c_void) {
         fail("exit", fault);
     }
     if let Some(network) = NETWORK.get() {
-        network.far.rest();
+        network.transport.drain();
     }
     // Our launcher sees a bad end by itself; not all others do.
     let (word, status) = match process.job.exit_request() {

@@ -12,7 +12,7 @@ use crate::os::process;
 use crate::team::algorithm::Choice;
 use crate::team::post::Kind;
 use crate::team::{self, Config, Team, World};
-use crate::transport::ofi::Atomics;
+use crate::transport::Atomics;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
@@ -142,7 +142,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
         if pe == 0 && env::is_set("INFO") {
             eprint!("pellucid: {}", network.about(hosts.len()));
         }
-        map.far = Some(network.far);
+        map.transport = Some(network.transport);
         if atomics == Atomics::Nic {
             map.atomic_pes = 0;
         }

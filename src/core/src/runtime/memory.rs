@@ -157,7 +157,7 @@ pub fn check_object(arg: &'static str, addr: usize, bytes: usize) -> Result<(), 
 /// Where this PE can reach `addr` of another by load and store; null where it cannot.
 pub fn ptr(m: &Map, addr: *const c_void, pe: i32) -> Result<*mut c_void, Fault> {
     m.check_pe("pe", pe)?;
-    Ok(m.mapped(addr, 1, pe).map_or(null_mut(), <*mut c_void>::cast))
+    Ok(m.local_mapping(addr, 1, pe).map_or(null_mut(), <*mut c_void>::cast))
 }
 
 /// 1 where a PE can be reached, else 0.

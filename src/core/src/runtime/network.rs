@@ -11,14 +11,14 @@ use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::os::{host, process, wait};
 use crate::team::spread;
-use crate::transport::ofi::{Atomics, Directory, Fabric, Settings};
+use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// The job beyond this host.
 pub(super) struct Network {
     /// How its PEs are reached.
-    pub far: &'static Fabric,
+    pub transport: &'static dyn Transport,
     /// How they were found.
     wireup: Arc<dyn Wireup>,
 }
@@ -88,37 +88,36 @@ pub(super) fn join(
         data: mine.data_len as u64,
         host: process::host_name(),
     };
-    let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
     let on_host = wireup.is_one_host();
-    let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
-    let loopback = on_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
-    let settings = Settings {
-        provider: value("OFI_PROVIDER"),
-        interface: value("OFI_INTERFACE").or_else(|| loopback.then(|| "lo".into())),
-        library: value("OFI_LIBRARY"),
-        atomics,
-        loopback: on_host,
-        crowded: mine.crowded,
-        ..Settings::default()
-    };
-    let regions = [(mine.heap_base, mine.heap_len), (mine.data_base, mine.data_len)];
     let (cards, names) = (wireup.clone(), wireup.clone());
     let name = move |pe| {
         let identity = names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card));
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
     };
     let directory = Directory {
-        card: Box::new(move |pe| cards.card(pe, FABRIC)),
+        address: Box::new(move |pe| cards.card(pe, FABRIC)),
         host: Box::new(name),
         lost: Box::new(exit::lost),
     };
+    let request = OpenRequest {
+        pe,
+        npes,
+        segments: vec![
+            (SegmentId::HEAP, mine.heap_base, mine.heap_len),
+            (SegmentId::DATA, mine.data_base, mine.data_len),
+        ],
+        atomics,
+        one_host: on_host,
+        oversubscribed: mine.crowded,
+        directory,
+        mapping: Box::new(|_, _| None),
+    };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
-    let fabric = unsafe { Fabric::open(&settings, regions, pe, npes, directory)? };
-    let fabric: &'static Fabric = Box::leak(Box::new(fabric));
+    let transport: &'static dyn Transport = Box::leak(unsafe { registry::open_between_hosts(request)? });
     wireup.publish(IDENTITY, &identity.encode())?;
-    wireup.publish(FABRIC, fabric.card())?;
+    wireup.publish(FABRIC, transport.endpoint_address())?;
     begin.tell(&*wireup)?;
-    let listener = listen(&*wireup, fabric)?;
+    let listener = listen(&*wireup, transport)?;
     wireup.fence()?;
     begin.take(&*wireup)?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
@@ -126,18 +125,18 @@ pub(super) fn join(
     let theirs = Identity::decode(&wireup.card(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
     identity.agree(pe, &theirs, next)?;
     let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
-    let hosts = hosts.map_or_else(|| spread::hosts(mine, fabric), Ok)?;
+    let hosts = hosts.map_or_else(|| spread::hosts(mine, transport), Ok)?;
     let places = if only { wireup.hosts() } else { Some(hosts.clone()) };
     close_ring(&*wireup, listener, &places.unwrap_or_default());
-    Ok((Network { far: fabric, wireup }, hosts))
+    Ok((Network { transport, wireup }, hosts))
 }
 
 /// Where the host before this one finds this PE, if it is the first of its host and no `oshrun` looks after the hosts.
-fn listen(wireup: &dyn Wireup, fabric: &Fabric) -> Result<Option<ring::Listener>, Fault> {
+fn listen(wireup: &dyn Wireup, transport: &dyn Transport) -> Result<Option<ring::Listener>, Fault> {
     if WIREUP.get().is_none() || wireup.is_one_host() || wireup.pe() != wireup.local().start {
         return Ok(None);
     }
-    let address = fabric.address().or_else(|| {
+    let address = transport.internet_address().or_else(|| {
         let known = host::addresses(&process::host_name());
         known.into_iter().find(|address| !address.is_loopback())
     });
@@ -173,14 +172,14 @@ impl Network {
     /// and nobody need be asked for it; and the same is done after each barrier of all PEs that tools still make.
     pub(super) fn settle(&self) -> Result<(), Fault> {
         self.wireup.fence()?;
-        self.far.settled();
+        self.transport.all_arrived();
         world().common.after_syncs(Some(settle));
         Ok(())
     }
 
     /// What was chosen and why, for people.
     pub(super) fn about(&self, hosts: usize) -> String {
-        format!("network between {hosts} hosts:\n{}", self.far.describe())
+        format!("network between {hosts} hosts:\n{}", self.transport.describe())
     }
 }
 
@@ -192,14 +191,14 @@ fn settle() -> Result<(), Fault> {
 /// What the network has done so far: names and numbers. Nothing in a job without one.
 pub fn network_counters() -> Vec<(&'static str, u64)> {
     let Some(network) = NETWORK.get() else { return Vec::new() };
-    network.far.wire().rows().into_iter().map(|(name, _, value)| (name, value)).collect()
+    network.transport.counters().into_iter().map(|(name, _, value)| (name, value)).collect()
 }
 
 /// Has everyone who waits move the network on.
 pub(super) fn assist_waiters() {
     wait::set_hook(|| {
-        if let Some(far) = map().far {
-            far.poll();
+        if let Some(transport) = map().transport {
+            transport.progress();
         }
     });
 }

@@ -1,5 +1,259 @@
-//! How data reaches another PE.
+//! How data reaches another PE: [`Transport`] is what contexts, teams and collectives see of it.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mod.rs` | the trait, and what its operations are made of |
+//! | `registry.rs` | a row a transport, and which of them a job takes |
+//! | `open.rs` | what a transport is told when it is opened, and what it tells of itself |
+//! | `shm` | shared memory of one host: copies, atomics and fences, inlined into the routines |
+//! | `ofi` | libfabric, for PEs of other hosts |
+//!
+//! PEs are world numbers. Symmetric objects are named by segment and offset, which are the same on every PE. Callers have
+//! checked that an object lies in its segment as it is here; the transport checks nothing again on the way out.
 
-pub mod far;
+#![allow(unsafe_code)]
+
 pub mod ofi;
+pub mod open;
+pub mod registry;
 pub mod shm;
+
+pub use open::{Atomics, Description, Directory, Mapping, OpenRequest};
+
+use crate::base::{Cause, Fault};
+use std::fmt::Debug;
+use std::net::IpAddr;
+
+/// The number under which a segment of symmetric memory is registered; the same on every PE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SegmentId(pub u16);
+
+impl SegmentId {
+    /// The symmetric heap.
+    pub const HEAP: Self = Self(0);
+    /// Static objects of the executable.
+    pub const DATA: Self = Self(1);
+}
+
+/// An object in the symmetric memory of a PE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RemoteAddress {
+    /// World number.
+    pub pe: i32,
+    /// Where it lies.
+    pub segment: SegmentId,
+    /// Bytes from the start of the segment.
+    pub offset: usize,
+}
+
+/// What is ordered and completed together: each context has one, the default context [`Channel::DEFAULT`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Channel(pub u32);
+
+impl Channel {
+    /// Of `SHMEM_CTX_DEFAULT`, and of the library's own traffic that a context has no part in.
+    pub const DEFAULT: Self = Self(0);
+}
+
+/// When an operation gives its local memory back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// At return: the source of a put may be changed, the result of a get is there.
+    Local,
+    /// With the next quiet of the channel at the latest.
+    Deferred,
+}
+
+/// The source of a put of at most this many bytes is copied at once, whatever [`Completion`] says.
+pub const COPIED: usize = 64;
+
+/// An atomic operation on a word of 4 or 8 bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs)] // named as the routines
+pub enum AmoOp {
+    Fetch,
+    Set,
+    Swap,
+    CompareSwap,
+    Add,
+    And,
+    Or,
+    Xor,
+}
+
+/// One atomic operation. Values are bits: the low `width` bytes count.
+#[derive(Debug, Clone, Copy)]
+pub struct Atomic {
+    /// Which.
+    pub op: AmoOp,
+    /// Bytes of the word: 4 or 8.
+    pub width: u8,
+    /// The value given.
+    pub operand: u64,
+    /// What [`AmoOp::CompareSwap`] compares with.
+    pub compare: u64,
+    /// Where the value before goes; null where nobody wants it.
+    pub result: *mut u8,
+}
+
+/// How a signal is updated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SignalOp {
+    /// Written.
+    Set,
+    /// Added to.
+    Add,
+}
+
+/// Names a message among those of its sender: both sides compute it from the calls that they make.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Tag {
+    /// Whose traffic: a team or an active set.
+    pub group: u64,
+    /// Number of the collective in it.
+    pub number: u32,
+    /// Step of its algorithm.
+    pub step: u32,
+}
+
+/// Bytes of a message at most.
+pub const MESSAGE: usize = 8192;
+
+/// What a transport can do beyond what all of them do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// It reaches PEs of other hosts.
+    pub reaches_other_hosts: bool,
+    /// A put is visible to all at its return, and needs no quiet.
+    pub puts_at_once: bool,
+    /// Its atomics exclude those of this host's CPUs.
+    pub atomics_with_cpu: bool,
+}
+
+/// One counter of a transport: its name, what it counts, and how often that has happened.
+pub type CounterRow = (&'static str, &'static str, u64);
+
+/// The way from this PE to others.
+///
+/// All functions may be called from any thread, from `shmem_init` until the process ends. A fault says which peer it is
+/// about, with its host.
+pub trait Transport: Send + Sync + Debug {
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// What other PEs have to know to reach this one: what [`Directory::card`] gives there. At most 400 bytes.
+    fn endpoint_address(&self) -> &[u8] {
+        &[]
+    }
+
+    /// The address at which other hosts reach this one, where it is one of the internet protocol.
+    fn internet_address(&self) -> Option<IpAddr> {
+        None
+    }
+
+    /// What is in use and why, for people.
+    fn describe(&self) -> Description {
+        Description::default()
+    }
+
+    /// What it has done so far.
+    fn counters(&self) -> Vec<CounterRow> {
+        Vec::new()
+    }
+
+    /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked for it when the
+    /// process ends.
+    fn all_arrived(&self) {}
+
+    /// To be called when the process is about to end: makes sure that messages of this PE have come since
+    /// [`Self::all_arrived`], then ends the transport's threads. All calls go on working, but nobody serves other PEs except those who
+    /// wait here.
+    fn drain(&self) {}
+
+    /// Moves things on; never blocks. Gives whether anything happened. Whoever waits calls this.
+    fn progress(&self) -> bool;
+
+    /// A new channel; `None` where too many live.
+    fn open_channel(&self) -> Option<Channel>;
+
+    /// Ends a channel that is quiet.
+    fn close_channel(&self, channel: Channel);
+
+    /// Copies `bytes` bytes from here to a PE.
+    ///
+    /// # Safety
+    /// `source` is readable for `bytes` bytes, until the time that `completion` says.
+    unsafe fn put(
+        &self,
+        channel: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        bytes: usize,
+        completion: Completion,
+    ) -> Result<(), Fault>;
+
+    /// Copies `bytes` bytes from a PE to here.
+    ///
+    /// # Safety
+    /// `dest` is writable for `bytes` bytes, until the time that `completion` says.
+    unsafe fn get(
+        &self,
+        channel: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        bytes: usize,
+        completion: Completion,
+    ) -> Result<(), Fault>;
+
+    /// An atomic operation, exclusive of all others on the word, whoever makes them.
+    ///
+    /// # Safety
+    /// `atomic.result` is null or writable for `atomic.width` bytes, until the time that `completion` says.
+    unsafe fn atomic(
+        &self,
+        channel: Channel,
+        at: RemoteAddress,
+        atomic: Atomic,
+        completion: Completion,
+    ) -> Result<(), Fault>;
+
+    /// Copies data to a PE, then updates a signal there: nobody sees the signal before the data.
+    ///
+    /// # Safety
+    /// As [`Self::put`].
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        bytes: usize,
+        signal: RemoteAddress,
+        value: u64,
+        op: SignalOp,
+        completion: Completion,
+    ) -> Result<(), Fault>;
+
+    /// Orders the channel's puts, atomics and signals to each PE before later ones to the same PE.
+    fn fence(&self, channel: Channel) -> Result<(), Fault>;
+
+    /// Completes everything on a channel: results are here, stores are visible there.
+    fn quiet(&self, channel: Channel) -> Result<(), Fault>;
+
+    /// As [`Self::quiet`], for operations to some PEs (world numbers).
+    fn quiet_pes(&self, channel: Channel, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault>;
+
+    /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever it
+    /// does. They are not ordered with the operations of channels. What does not reach other hosts has none.
+    fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {
+        let _ = (pe, tag, payload);
+        Err(Fault::from(Cause::Network("PEs of one host meet in memory, and have no messages by tag".into())))
+    }
+
+    /// Takes a message out of those that have come; `None` where it has not.
+    fn take(&self, pe: i32, tag: Tag) -> Result<Option<Vec<u8>>, Fault> {
+        let _ = (pe, tag);
+        Ok(None)
+    }
+}

@@ -3,12 +3,13 @@
 use super::job::{heap, job, open, settings};
 use super::{amo, put};
 use pellucid_core::base::Fault;
-use pellucid_core::transport::far::{AmoOp, Channel, Far, When};
-use pellucid_core::transport::ofi::{Atomics, Directory, Settings};
+use pellucid_core::transport::ofi::Settings;
+use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
+use pellucid_core::transport::{Atomics, Directory};
 
 fn directory(card: Vec<u8>) -> Directory {
     Directory {
-        card: Box::new(move |_| Ok(card.clone())),
+        address: Box::new(move |_| Ok(card.clone())),
         host: Box::new(|pe| format!("host{pe}")),
         lost: Box::new(|_| ()),
     }
@@ -53,7 +54,7 @@ fn atomics_that_a_provider_lacks_are_named_at_the_start() {
 #[test]
 fn cards_that_do_not_fit_are_refused() {
     let Some(pes) = job(1, &settings()) else { return };
-    let mut other = pes[0].fabric.card().to_vec();
+    let mut other = pes[0].fabric.endpoint_address().to_vec();
     // The first letter of the provider's name, behind lengths and keys.
     let real = String::from_utf8(other[36..39].to_vec()).unwrap();
     other[36] = b'x';
@@ -62,7 +63,7 @@ fn cards_that_do_not_fit_are_refused() {
     {
         let pe = open(0, 2, &settings(), directory(card)).unwrap();
         // SAFETY: nothing is sent.
-        let fault = unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [0u8; 8].as_ptr(), 8, When::Return) };
+        let fault = unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [0u8; 8].as_ptr(), 8, Completion::Local) };
         let text = fault.unwrap_err().to_string();
         assert!(text.contains("PE 1 on host1") && text.contains(why), "{text}");
     }
@@ -73,7 +74,7 @@ fn until_it_fails(pe: &super::job::Pe) -> Fault {
     loop {
         // SAFETY: a source that is copied at once.
         let fault = unsafe {
-            let put = pe.fabric.put(Channel::DEFAULT, heap(1, 0), [1u8; 8].as_ptr(), 8, When::Return);
+            let put = pe.fabric.put(Channel::DEFAULT, heap(1, 0), [1u8; 8].as_ptr(), 8, Completion::Local);
             put.and_then(|()| pe.fabric.quiet(Channel::DEFAULT))
         };
         if let Err(fault) = fault {
@@ -95,7 +96,7 @@ fn a_refused_connection_names_pe_and_host() {
 #[test]
 fn a_peer_that_dies_is_named() {
     let Some(mut pes) = job(2, &settings()) else { return };
-    put(&pes[0], heap(1, 0), &[1; 8], When::Return);
+    put(&pes[0], heap(1, 0), &[1; 8], Completion::Local);
     amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0);
     drop(pes.pop());
     let text = until_it_fails(&pes[0]).to_string();
@@ -108,9 +109,9 @@ fn operations_under_way_to_a_peer_that_dies_end() {
     let Some(mut pes) = job(2, &settings()) else { return };
     amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0);
     // PE 1 neither answers nor reads any more, then goes.
-    pes[1].fabric.rest();
-    put(&pes[0], heap(1, 0), &[1; 8], When::Return);
-    put(&pes[0], heap(1, 8), &[1; 8], When::Quiet);
+    pes[1].fabric.drain();
+    put(&pes[0], heap(1, 0), &[1; 8], Completion::Local);
+    put(&pes[0], heap(1, 8), &[1; 8], Completion::Deferred);
     drop(pes.pop());
     let text = pes[0].fabric.quiet(Channel::DEFAULT).unwrap_err().to_string();
     assert!(text.contains("PE 1 on host1"), "{text}");

@@ -1,8 +1,9 @@
 //! Several fabrics in one process, as PEs of a job that reach each other over the loopback interface.
 
 use pellucid_core::base::Fault;
-use pellucid_core::transport::far::{Far, Place, Segment};
-use pellucid_core::transport::ofi::{Directory, Fabric, Settings};
+use pellucid_core::transport::Directory;
+use pellucid_core::transport::ofi::{Fabric, Settings};
+use pellucid_core::transport::{RemoteAddress, SegmentId, Transport};
 use std::sync::{Arc, Mutex};
 
 /// One PE: its fabric and its memory. The fabric is dropped before the memory.
@@ -27,8 +28,8 @@ impl Pe {
     }
 
     /// Bytes of a segment as they are now.
-    pub fn bytes(&self, segment: Segment, offset: usize, len: usize) -> Vec<u8> {
-        let base = if segment == Segment::Heap { self.heap() } else { self.data() };
+    pub fn bytes(&self, segment: SegmentId, offset: usize, len: usize) -> Vec<u8> {
+        let base = if segment == SegmentId::HEAP { self.heap() } else { self.data() };
         (0..len)
             // SAFETY: the tests stay in the segments; others write there, hence volatile.
             .map(|i| unsafe { base.add(offset + i).read_volatile() })
@@ -44,7 +45,7 @@ impl Pe {
     /// Waits for a word of the heap, as `shmem_wait_until` does.
     pub fn await_word(&self, offset: usize, is: impl Fn(u64) -> bool) {
         while !is(self.word(offset)) {
-            if !self.fabric.poll() {
+            if !self.fabric.progress() {
                 std::thread::yield_now();
             }
         }
@@ -53,8 +54,8 @@ impl Pe {
 }
 
 /// An object in a heap.
-pub fn heap(pe: i32, offset: usize) -> Place {
-    Place { pe, segment: Segment::Heap, offset }
+pub fn heap(pe: i32, offset: usize) -> RemoteAddress {
+    RemoteAddress { pe, segment: SegmentId::HEAP, offset }
 }
 
 /// What the tests ask for: the provider that is on every machine, or the one of PELLUCID_TEST_PROVIDER.
@@ -79,14 +80,14 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
     let pes = (0..npes).map(|me| {
         let cards = cards.clone();
         let directory = Directory {
-            card: Box::new(move |pe| -> Result<Vec<u8>, Fault> { Ok(cards.lock().unwrap()[pe as usize].clone()) }),
+            address: Box::new(move |pe| -> Result<Vec<u8>, Fault> { Ok(cards.lock().unwrap()[pe as usize].clone()) }),
             host: Box::new(|pe| format!("host{pe}")),
             lost: Box::new(|_| ()),
         };
         open(me, npes, settings, directory).unwrap()
     });
     let pes: Vec<Pe> = pes.collect();
-    *cards.lock().unwrap() = pes.iter().map(|pe| pe.fabric.card().to_vec()).collect();
+    *cards.lock().unwrap() = pes.iter().map(|pe| pe.fabric.endpoint_address().to_vec()).collect();
     Some(pes)
 }
 
@@ -96,6 +97,9 @@ pub fn open(me: usize, npes: usize, settings: &Settings, directory: Directory) -
     let heap = vec![0u64; HEAP / 8].into_boxed_slice();
     let data = vec![0u64; DATA / 8].into_boxed_slice();
     let regions = [(heap.as_ptr() as usize, HEAP), (data.as_ptr() as usize, DATA)];
+    // A provider reads the environment as it is opened, and opening says something there: a process has one transport otherwise.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _opening = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     // SAFETY: both live as long as the fabric, and are only looked at through pointers.
     let fabric = unsafe { Fabric::open(settings, regions, me as u32, npes as u32, directory)? };
     Ok(Pe { fabric, heap, data })

@@ -9,26 +9,26 @@ mod sleep;
 mod threads;
 
 use job::{Pe, Random, heap, job, settings};
-use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Place, Segment, Tag, When};
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, RemoteAddress, SegmentId, Tag, Transport};
 use std::ptr;
 
 const SIZES: [usize; 14] = [0, 1, 7, 8, 63, 64, 65, 100, 4096, 8191, 8192, 65_536, 65_537, (1 << 20) + 3];
 
-fn put(pe: &Pe, to: Place, data: &[u8], when: When) {
+fn put(pe: &Pe, to: RemoteAddress, data: &[u8], when: Completion) {
     // SAFETY: the tests keep the data until the quiet.
     unsafe { pe.fabric.put(Channel::DEFAULT, to, data.as_ptr(), data.len(), when).unwrap() }
 }
 
-fn get(pe: &Pe, from: Place, data: &mut [u8], when: When) {
+fn get(pe: &Pe, from: RemoteAddress, data: &mut [u8], when: Completion) {
     // SAFETY: as above.
     unsafe { pe.fabric.get(Channel::DEFAULT, data.as_mut_ptr(), from, data.len(), when).unwrap() }
 }
 
-fn amo(pe: &Pe, at: Place, op: AmoOp, width: u8, operand: u64, compare: u64) -> u64 {
+fn amo(pe: &Pe, at: RemoteAddress, op: AmoOp, width: u8, operand: u64, compare: u64) -> u64 {
     let mut result = 0u64;
     let atomic = Atomic { op, width, operand, compare, result: (&raw mut result).cast() };
     // SAFETY: the result lives until the return.
-    unsafe { pe.fabric.atomic(Channel::DEFAULT, at, atomic, When::Return).unwrap() };
+    unsafe { pe.fabric.atomic(Channel::DEFAULT, at, atomic, Completion::Local).unwrap() };
     result
 }
 
@@ -37,13 +37,13 @@ fn puts_and_gets_of_all_sizes() {
     let Some(pes) = job(2, &settings()) else { return };
     println!("{}", pes[0].fabric.describe());
     let mut random = Random(88_172_645_463_325_252);
-    for when in [When::Return, When::Quiet] {
+    for when in [Completion::Local, Completion::Deferred] {
         for bytes in SIZES {
-            for (segment, offset) in [(Segment::Heap, 24), (Segment::Data, 3)] {
-                if segment == Segment::Data && bytes > 60_000 {
+            for (segment, offset) in [(SegmentId::HEAP, 24), (SegmentId::DATA, 3)] {
+                if segment == SegmentId::DATA && bytes > 60_000 {
                     continue;
                 }
-                let to = Place { pe: 1, segment, offset };
+                let to = RemoteAddress { pe: 1, segment, offset };
                 let data = random.bytes(bytes);
                 put(&pes[0], to, &data, when);
                 pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
@@ -78,7 +78,7 @@ fn atomics_of_both_widths() {
         assert_eq!(now(), mask - 7);
         let set = Atomic { op: AmoOp::Set, width, operand: 0, compare: 0, result: ptr::null_mut() };
         // SAFETY: nothing comes back.
-        unsafe { pes[0].fabric.atomic(Channel::DEFAULT, at, set, When::Return).unwrap() };
+        unsafe { pes[0].fabric.atomic(Channel::DEFAULT, at, set, Completion::Local).unwrap() };
         pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
         assert_eq!(now(), 0);
     }
@@ -98,7 +98,7 @@ fn messages_are_taken_by_tag() {
             match pes[1].fabric.take(0, tag(step)).unwrap() {
                 Some(message) => break message,
                 None => {
-                    pes[1].fabric.poll();
+                    pes[1].fabric.progress();
                 }
             }
         };

@@ -2,14 +2,14 @@
 
 use super::job::{HEAP, Pe, Random, heap, job, settings};
 use super::{amo, get, put};
-use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, SignalOp, When};
 use pellucid_core::transport::ofi::{Settings, Sleep};
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, SignalOp, Transport};
 use std::ptr;
 
 /// Settings under which the same must come out: as the provider is, without delivery completions, with atomics by the provider,
 /// which takes the orders away, with each way to sleep, and with memory registered as for a network card.
 fn ways() -> Vec<Settings> {
-    let nic = Settings { atomics: pellucid_core::transport::ofi::Atomics::Nic, ..settings() };
+    let nic = Settings { atomics: pellucid_core::transport::Atomics::Nic, ..settings() };
     let sleep = |sleep| Settings { sleep, ..settings() };
     let others = [
         Settings { without_delivery: true, ..settings() },
@@ -62,20 +62,20 @@ fn fenced(me: i32, pes: &[Pe], region: usize) {
         let data = random.bytes(bytes);
         models[to as usize][offset..offset + bytes].copy_from_slice(&data);
         match random.below(5) {
-            0 => put(pe, heap(to, start + offset), &data, When::Return),
+            0 => put(pe, heap(to, start + offset), &data, Completion::Local),
             4 if bytes < 100_000 => {
                 let signal = heap(to, HEAP - 8 * (1 + me as usize));
                 // SAFETY: the data are kept until the quiet.
                 unsafe {
                     let (from, at) = (data.as_ptr(), heap(to, start + offset));
                     pe.fabric
-                        .put_signal(Channel::DEFAULT, at, from, bytes, signal, 1, SignalOp::Add, When::Quiet)
+                        .put_signal(Channel::DEFAULT, at, from, bytes, signal, 1, SignalOp::Add, Completion::Deferred)
                         .unwrap();
                 }
                 kept.push(data);
             }
             _ => {
-                put(pe, heap(to, start + offset), &data, When::Quiet);
+                put(pe, heap(to, start + offset), &data, Completion::Deferred);
                 kept.push(data);
             }
         }
@@ -87,10 +87,10 @@ fn fenced(me: i32, pes: &[Pe], region: usize) {
             }
             kept.clear();
             for (to, model) in models.iter().enumerate().filter(|(to, _)| *to != me as usize) {
-                let there = pes[to].bytes(super::Segment::Heap, start, region);
+                let there = pes[to].bytes(super::SegmentId::HEAP, start, region);
                 assert!(there == *model, "PE {me} to PE {to}, round {round}");
                 let mut back = vec![0; region];
-                get(pe, heap(to as i32, start), &mut back, When::Return);
+                get(pe, heap(to as i32, start), &mut back, Completion::Local);
                 assert!(back == *model, "PE {me} from PE {to}, round {round}");
             }
         }
@@ -114,7 +114,7 @@ fn nobody_sees_a_signal_before_its_data() {
                     pes[0].await_word(taken, |n| n + SLOTS >= i);
                     let data = vec![(i * 31) as u8; size(i)];
                     let to = heap(1, (i % SLOTS) as usize * SLOT);
-                    let when = if i % 3 == 0 { When::Quiet } else { When::Return };
+                    let when = if i % 3 == 0 { Completion::Deferred } else { Completion::Local };
                     let (value, op) = if i % 2 == 0 { (i, SignalOp::Set) } else { (1, SignalOp::Add) };
                     // SAFETY: data that are not copied at once are kept.
                     unsafe {
@@ -132,11 +132,11 @@ fn nobody_sees_a_signal_before_its_data() {
             });
             for i in 1..=600u64 {
                 pes[1].await_word(signal, |n| n >= i);
-                let slot = pes[1].bytes(super::Segment::Heap, (i % SLOTS) as usize * SLOT, size(i));
+                let slot = pes[1].bytes(super::SegmentId::HEAP, (i % SLOTS) as usize * SLOT, size(i));
                 assert!(slot.iter().all(|b| *b == (i * 31) as u8), "signal {i}");
                 let next = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
                 // SAFETY: nothing comes back.
-                unsafe { pes[1].fabric.atomic(Channel::DEFAULT, heap(0, taken), next, When::Return).unwrap() };
+                unsafe { pes[1].fabric.atomic(Channel::DEFAULT, heap(0, taken), next, Completion::Local).unwrap() };
             }
             pes[1].fabric.quiet(Channel::DEFAULT).unwrap();
         });
@@ -149,7 +149,7 @@ fn small_nonblocking_puts_share_messages() {
     let Some(pes) = job(2, &settings()) else { return };
     let values: Vec<u64> = (0..50_000).map(|i| i * i + 1).collect();
     for (i, value) in values.iter().enumerate() {
-        put(&pes[0], heap(1, 8 * i), &value.to_ne_bytes(), When::Quiet);
+        put(&pes[0], heap(1, 8 * i), &value.to_ne_bytes(), Completion::Deferred);
     }
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
     for (i, value) in values.iter().enumerate() {
@@ -167,21 +167,21 @@ fn quiet_waits_for_its_own_channel_and_pes_only() {
     let source = 7u64.to_ne_bytes();
     // Connections first, while all serve.
     for pe in [1, 2] {
-        put(&pes[0], heap(pe, 0), &source, When::Return);
+        put(&pes[0], heap(pe, 0), &source, Completion::Local);
         amo(&pes[0], heap(pe, 8), AmoOp::Add, 8, 1, 0);
     }
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
-    pes[2].fabric.rest();
-    let stuck = pes[0].fabric.open().unwrap();
-    let free = pes[0].fabric.open().unwrap();
+    pes[2].fabric.drain();
+    let stuck = pes[0].fabric.open_channel().unwrap();
+    let free = pes[0].fabric.open_channel().unwrap();
     assert_ne!(stuck, free);
     let add = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
     // SAFETY: the source lives on, and nothing comes back.
     unsafe {
-        pes[0].fabric.put(stuck, heap(2, 16), source.as_ptr(), 8, When::Return).unwrap();
-        pes[0].fabric.atomic(stuck, heap(2, 24), add, When::Quiet).unwrap();
-        pes[0].fabric.put(stuck, heap(1, 16), source.as_ptr(), 8, When::Quiet).unwrap();
-        pes[0].fabric.put(free, heap(1, 24), source.as_ptr(), 8, When::Return).unwrap();
+        pes[0].fabric.put(stuck, heap(2, 16), source.as_ptr(), 8, Completion::Local).unwrap();
+        pes[0].fabric.atomic(stuck, heap(2, 24), add, Completion::Deferred).unwrap();
+        pes[0].fabric.put(stuck, heap(1, 16), source.as_ptr(), 8, Completion::Deferred).unwrap();
+        pes[0].fabric.put(free, heap(1, 24), source.as_ptr(), 8, Completion::Local).unwrap();
     }
     pes[0].fabric.quiet(free).unwrap();
     assert_eq!(pes[1].word(24), 7);
@@ -193,7 +193,7 @@ fn quiet_waits_for_its_own_channel_and_pes_only() {
         pes[0].fabric.quiet(stuck).unwrap();
     });
     assert_eq!(pes[2].word(16), 7);
-    pes[0].fabric.close(stuck);
-    pes[0].fabric.close(free);
-    assert!(pes[0].fabric.open().is_some());
+    pes[0].fabric.close_channel(stuck);
+    pes[0].fabric.close_channel(free);
+    assert!(pes[0].fabric.open_channel().is_some());
 }

@@ -2,8 +2,8 @@
 
 use super::job::{HEAP, heap, job, settings};
 use super::{amo, put};
-use pellucid_core::transport::far::{AmoOp, Channel, Far, When};
 use pellucid_core::transport::ofi::{Settings, Sleep};
+use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
 use std::time::{Duration, Instant};
 
 /// Sockets that the provider polls are slept on as they are; it is not asked for a descriptor, which would make it slower.
@@ -46,22 +46,22 @@ fn what_is_posted_leaves_without_the_program() {
     for sleep in [Sleep::Best, Sleep::Descriptor] {
         let Some(pes) = job(2, &Settings { sleep, ..settings() }) else { return };
         let data = vec![0x55u8; HEAP / 2];
-        put(&pes[0], heap(1, 0), &[1; 8], When::Return);
+        put(&pes[0], heap(1, 0), &[1; 8], Completion::Local);
         pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
         // Long enough that both threads are in one of their longer sleeps.
         std::thread::sleep(Duration::from_millis(200));
         for _ in 0..PUTS {
-            put(&pes[0], heap(1, 8), &data, When::Quiet);
+            put(&pes[0], heap(1, 8), &data, Completion::Deferred);
         }
         let last = PUTS.to_ne_bytes();
         pes[0].fabric.fence(Channel::DEFAULT).unwrap();
-        put(&pes[0], heap(1, HEAP - 8), &last, When::Quiet);
+        put(&pes[0], heap(1, HEAP - 8), &last, Completion::Deferred);
         let start = Instant::now();
         while pes[1].word(HEAP - 8) != PUTS {
             assert!(start.elapsed() < Duration::from_secs(60), "{sleep:?}: the data do not come");
             std::thread::sleep(Duration::from_millis(1));
         }
         pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
-        assert_eq!(pes[1].bytes(super::Segment::Heap, 8, data.len()), data);
+        assert_eq!(pes[1].bytes(super::SegmentId::HEAP, 8, data.len()), data);
     }
 }

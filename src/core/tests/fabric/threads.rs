@@ -2,7 +2,7 @@
 
 use super::job::{heap, job, settings};
 use super::{amo, get, put};
-use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Tag, When};
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, Tag, Transport};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,7 +24,9 @@ fn atomics_of_all_sides_exclude_each_other() {
                     } else {
                         let add = Atomic { op: AmoOp::Add, width: 8, operand: 1, compare: 0, result: ptr::null_mut() };
                         // SAFETY: nothing comes back.
-                        unsafe { pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 0), add, When::Quiet).unwrap() };
+                        unsafe {
+                            pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 0), add, Completion::Deferred).unwrap()
+                        };
                     }
                 }
                 pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
@@ -58,7 +60,7 @@ fn fetched_values_are_each_given_once() {
 fn nonblocking_fetches_and_gets() {
     let Some(pes) = job(2, &settings()) else { return };
     for i in 0..1000u64 {
-        put(&pes[0], heap(1, 8 * i as usize), &(i * 3).to_ne_bytes(), When::Return);
+        put(&pes[0], heap(1, 8 * i as usize), &(i * 3).to_ne_bytes(), Completion::Local);
     }
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
     let mut got = vec![0u64; 1000];
@@ -67,10 +69,10 @@ fn nonblocking_fetches_and_gets() {
         // SAFETY: both live until the quiet.
         unsafe {
             let to = (&raw mut got[i]).cast();
-            pes[0].fabric.get(Channel::DEFAULT, to, heap(1, 8 * i), 8, When::Quiet).unwrap();
+            pes[0].fabric.get(Channel::DEFAULT, to, heap(1, 8 * i), 8, Completion::Deferred).unwrap();
             let result = (&raw mut fetched[i]).cast();
             let fetch = Atomic { op: AmoOp::Add, width: 8, operand: 0, compare: 0, result };
-            pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 8 * i), fetch, When::Quiet).unwrap();
+            pes[0].fabric.atomic(Channel::DEFAULT, heap(1, 8 * i), fetch, Completion::Deferred).unwrap();
         }
     }
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
@@ -86,15 +88,16 @@ fn nonblocking_fetches_and_gets() {
 #[test]
 fn a_forked_child_is_refused() {
     let Some(pes) = job(2, &settings()) else { return };
-    put(&pes[0], heap(1, 0), &1u64.to_ne_bytes(), When::Return);
+    put(&pes[0], heap(1, 0), &1u64.to_ne_bytes(), Completion::Local);
     // SAFETY: the child makes one call that takes no lock, and ends.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let value = 2u64.to_ne_bytes();
         // SAFETY: as above.
         unsafe {
-            let refused = pes[0].fabric.put(Channel::DEFAULT, heap(1, 0), value.as_ptr(), 8, When::Return).is_err();
-            libc::_exit(i32::from(!refused || pes[0].fabric.poll()));
+            let refused =
+                pes[0].fabric.put(Channel::DEFAULT, heap(1, 0), value.as_ptr(), 8, Completion::Local).is_err();
+            libc::_exit(i32::from(!refused || pes[0].fabric.progress()));
         }
     }
     let mut status = -1;
@@ -103,7 +106,7 @@ fn a_forked_child_is_refused() {
     assert_eq!(status, 0);
     pes[0].fabric.quiet(Channel::DEFAULT).unwrap();
     let mut back = [0; 8];
-    get(&pes[0], heap(1, 0), &mut back, When::Return);
+    get(&pes[0], heap(1, 0), &mut back, Completion::Local);
     assert_eq!(u64::from_ne_bytes(back), 1);
 }
 
@@ -111,7 +114,7 @@ fn a_forked_child_is_refused() {
 #[test]
 fn calls_go_on_without_the_progress_thread() {
     let Some(pes) = job(2, &settings()) else { return };
-    pes[0].fabric.rest();
+    pes[0].fabric.drain();
     for i in 0..100 {
         assert_eq!(amo(&pes[0], heap(1, 0), AmoOp::Add, 8, 1, 0), i);
     }
@@ -144,7 +147,7 @@ fn messages_leave_nothing_behind() {
                 match pes[1].fabric.take(0, tag).unwrap() {
                     Some(_) => left -= 1,
                     None => {
-                        pes[1].fabric.poll();
+                        pes[1].fabric.progress();
                     }
                 }
             }

@@ -3,7 +3,9 @@
 
 use crate::random::Random;
 use pellucid_core::base::{Cause, Fault};
-use pellucid_core::transport::far::{Atomic, Channel, Far, MESSAGE, Place, Segment, SignalOp, Tag, When};
+use pellucid_core::transport::{
+    Atomic, Capabilities, Channel, Completion, MESSAGE, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -51,8 +53,8 @@ impl Hub {
         }
     }
 
-    fn at(&self, place: Place, bytes: usize) -> *mut u8 {
-        assert_eq!(place.segment, Segment::Heap);
+    fn at(&self, place: RemoteAddress, bytes: usize) -> *mut u8 {
+        assert_eq!(place.segment, SegmentId::HEAP);
         assert!(place.offset + bytes <= self.heap_len);
         (self.heaps[place.pe as usize] + place.offset) as *mut u8
     }
@@ -68,7 +70,7 @@ impl Hub {
 
 #[derive(Debug)]
 struct Put {
-    to: Place,
+    to: RemoteAddress,
     source: usize,
     bytes: usize,
 }
@@ -96,8 +98,12 @@ impl End {
     }
 }
 
-impl Far for End {
-    fn poll(&self) -> bool {
+impl Transport for End {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reaches_other_hosts: true, puts_at_once: false, atomics_with_cpu: false }
+    }
+
+    fn progress(&self) -> bool {
         let mut mail = self.hub.mail[self.me as usize].lock().unwrap();
         let mut moved = false;
         let (mut i, mut puts) = (0, self.puts.lock().unwrap());
@@ -120,40 +126,54 @@ impl Far for End {
         moved
     }
 
-    fn open(&self) -> Option<Channel> {
+    fn open_channel(&self) -> Option<Channel> {
         Some(Channel(1))
     }
 
-    fn close(&self, _: Channel) {}
+    fn close_channel(&self, _: Channel) {}
 
-    unsafe fn put(&self, _: Channel, to: Place, source: *const u8, bytes: usize, _: When) -> Result<(), Fault> {
+    unsafe fn put(
+        &self,
+        _: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        bytes: usize,
+        _: Completion,
+    ) -> Result<(), Fault> {
         self.hub.puts.fetch_add(1, Ordering::Relaxed);
         self.hub.at(to, bytes);
         self.puts.lock().unwrap().0.push(Put { to, source: source as usize, bytes });
         Ok(())
     }
 
-    unsafe fn get(&self, _: Channel, dest: *mut u8, from: Place, bytes: usize, _: When) -> Result<(), Fault> {
+    unsafe fn get(
+        &self,
+        _: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        bytes: usize,
+        _: Completion,
+    ) -> Result<(), Fault> {
         self.hub.gets.fetch_add(1, Ordering::Relaxed);
         // SAFETY: `dest` is writable, says the caller; the place was checked.
         unsafe { std::ptr::copy(self.hub.at(from, bytes).cast_const(), dest, bytes) };
         Ok(())
     }
 
-    unsafe fn atomic(&self, _: Channel, _: Place, _: Atomic, _: When) -> Result<(), Fault> {
+    unsafe fn atomic(&self, _: Channel, _: RemoteAddress, _: Atomic, _: Completion) -> Result<(), Fault> {
         self.unused()
     }
 
     unsafe fn put_signal(
         &self,
         _: Channel,
-        _: Place,
+        _: RemoteAddress,
         _: *const u8,
         _: usize,
-        _: Place,
+        _: RemoteAddress,
         _: u64,
         _: SignalOp,
-        _: When,
+        _: Completion,
     ) -> Result<(), Fault> {
         self.unused()
     }

@@ -115,7 +115,7 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         .clone()
         .map(|other| Peer { heap: hub.heaps[other as usize].wrapping_sub(heap) as isize, data: 0 })
         .collect();
-    let far: &'static End = Box::leak(Box::new(End::new(hub.clone(), me, 77)));
+    let transport: &'static End = Box::leak(Box::new(End::new(hub.clone(), me, 77)));
     let map = Map {
         heap_base: heap,
         heap_len: HEAP,
@@ -127,10 +127,10 @@ fn start(shape: &Shape<'_>, pe: u32, hub: Arc<Hub>, internals: &[usize]) -> Pe {
         peers: Vec::leak(peers).as_ptr(),
         crowded: true,
         check: shape.check,
-        far: Some(far),
+        transport: Some(transport),
         ..Map::EMPTY
     };
-    let hosts = spread::hosts(&map, far).unwrap();
+    let hosts = spread::hosts(&map, transport).unwrap();
     assert_eq!(hosts, shape.hosts);
     let host = shape.hosts.partition_point(|first| *first <= pe) - 1;
     let internal = (internals[host] as *const u8).wrapping_sub(local.start as usize * INTERNAL);

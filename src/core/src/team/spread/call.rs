@@ -4,7 +4,7 @@ use super::{Peers, Ranks, Spread, sync};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::team::{Team, World};
-use crate::transport::far::Far;
+use crate::transport::Transport;
 use std::ops::Range;
 
 /// This PE's part in it. Every member makes one, in the same order, whether it speaks to other hosts or not.
@@ -21,8 +21,8 @@ pub struct Call<'w> {
 }
 
 /// What a spread team is there without: never, since nothing makes one then.
-pub(super) fn far(map: &Map) -> Result<&'static dyn Far, Fault> {
-    map.far.ok_or_else(|| Fault::from(Cause::Network("this job has no network".into())))
+pub(super) fn transport(map: &Map) -> Result<&'static dyn Transport, Fault> {
+    map.transport.ok_or_else(|| Fault::from(Cause::Network("this job has no network".into())))
 }
 
 impl<'w> Call<'w> {
@@ -61,11 +61,11 @@ impl<'w> Call<'w> {
     }
 
     fn peers(&self, ranks: Ranks<'w>, me: usize) -> Result<Peers<'w>, Fault> {
-        let far = far(&self.w.map)?;
+        let transport = transport(&self.w.map)?;
         Ok(Peers {
             map: &self.w.map,
-            far,
-            channel: self.w.common.channel(far),
+            transport,
+            channel: self.w.common.channel(transport),
             ranks,
             me,
             group: self.team.id as u64,

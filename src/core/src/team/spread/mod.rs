@@ -16,7 +16,7 @@ use super::{Config, Members, Present, Team, World, post};
 use crate::base::Fault;
 use crate::group;
 use crate::memory::Map;
-use crate::transport::far::{Channel, Far};
+use crate::transport::{Channel, Transport};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -91,8 +91,8 @@ impl Common {
     }
 
     /// Where no more channels are to be had, the default one does, with the program's own operations.
-    fn channel(&self, far: &dyn Far) -> Channel {
-        *self.channel.get_or_init(|| far.open().unwrap_or(Channel::DEFAULT))
+    fn channel(&self, transport: &dyn Transport) -> Channel {
+        *self.channel.get_or_init(|| transport.open_channel().unwrap_or(Channel::DEFAULT))
     }
 
     /// Begins the next collective of an active set, which `key` names. `heard`: whether everyone hears of everyone in it.
@@ -105,9 +105,9 @@ impl Common {
         signature: u64,
         heard: bool,
     ) -> Result<Peers<'a>, Fault> {
-        let far = call::far(map)?;
+        let transport = call::transport(map)?;
         let number = self.set(key, |count| count.next(heard));
-        Ok(Peers { map, far, channel: self.channel(far), ranks, me, group: key, number, signature })
+        Ok(Peers { map, transport, channel: self.channel(transport), ranks, me, group: key, number, signature })
     }
 
     /// Whether all members of an active set must meet before the next collective in which data goes one way.
@@ -146,11 +146,11 @@ impl Team {
 }
 
 /// First PEs of all hosts of a job, for a launcher that does not tell. Collective over the job, before anything else.
-pub fn hosts(map: &Map, far: &dyn Far) -> Result<Vec<u32>, Fault> {
+pub fn hosts(map: &Map, transport: &dyn Transport) -> Result<Vec<u32>, Fault> {
     let size = map.npes as usize;
     let peers = Peers {
         map,
-        far,
+        transport,
         channel: Channel::DEFAULT,
         ranks: Ranks::All { start: 0, stride: 1, size },
         me: map.me as usize,

@@ -6,7 +6,7 @@ use crate::group::{Net, Object, PART};
 use crate::memory::Map;
 use crate::os::wait::Backoff;
 use crate::team::post::show;
-use crate::transport::far::{Channel, Far, MESSAGE, Tag, When};
+use crate::transport::{Channel, Completion, MESSAGE, Tag, Transport};
 use std::sync::atomic::{Ordering, fence};
 
 /// Bytes in front of the data of a message: what its sender is in.
@@ -79,7 +79,7 @@ pub struct Peers<'a> {
     /// Where symmetric objects are.
     pub map: &'a Map,
     /// The way to the others.
-    pub far: &'a dyn Far,
+    pub transport: &'a dyn Transport,
     /// Of puts and gets.
     pub channel: Channel,
     /// Who is in it.
@@ -128,17 +128,17 @@ impl Net for Peers<'_> {
         let mut message = Vec::with_capacity(HEAD + payload.len());
         message.extend_from_slice(&self.signature.to_le_bytes());
         message.extend_from_slice(payload);
-        self.far.send(self.ranks.world(to), self.tag(step), &message)
+        self.transport.send(self.ranks.world(to), self.tag(step), &message)
     }
 
     fn receive(&self, from: usize, step: u32, into: &mut [u8]) -> Result<(), Fault> {
         let (pe, tag) = (self.ranks.world(from), self.tag(step));
         let mut backoff = Backoff::new(self.map.crowded);
         let message = loop {
-            if let Some(message) = self.far.take(pe, tag)? {
+            if let Some(message) = self.transport.take(pe, tag)? {
                 break message;
             }
-            if !self.far.poll() {
+            if !self.transport.progress() {
                 backoff.turn();
             }
         };
@@ -167,14 +167,14 @@ impl Net for Peers<'_> {
         if bytes == 0 {
             return Ok(());
         }
-        if let Some(there) = self.map.mapped(dest, bytes, pe) {
+        if let Some(there) = self.map.local_mapping(dest, bytes, pe) {
             // SAFETY: both objects have the bytes; the member has said that it is in the call.
             unsafe { std::ptr::copy(source, there, bytes) };
             return Ok(());
         }
-        let (_, place) = self.map.beyond("dest", dest, bytes, pe)?;
+        let (_, place) = self.map.remote_address("dest", dest, bytes, pe)?;
         // SAFETY: the source is an object of the collective, which settles before it returns.
-        unsafe { self.far.put(self.channel, place, source, bytes, When::Quiet) }
+        unsafe { self.transport.put(self.channel, place, source, bytes, Completion::Deferred) }
     }
 
     fn get(&self, from: usize, source: &Object, at: usize, into: &mut [u8]) -> Result<(), Fault> {
@@ -182,19 +182,19 @@ impl Net for Peers<'_> {
         if bytes == 0 {
             return Ok(());
         }
-        if let Some(there) = self.map.mapped(source, bytes, pe) {
+        if let Some(there) = self.map.local_mapping(source, bytes, pe) {
             fence(Ordering::Acquire);
             // SAFETY: the object has the bytes, and the member has said that they are ready.
             unsafe { std::ptr::copy_nonoverlapping(there, into.as_mut_ptr(), bytes) };
             return Ok(());
         }
-        let (_, place) = self.map.beyond("source", source, bytes, pe)?;
+        let (_, place) = self.map.remote_address("source", source, bytes, pe)?;
         // SAFETY: `into` is writable.
-        unsafe { self.far.get(self.channel, into.as_mut_ptr(), place, bytes, When::Return) }
+        unsafe { self.transport.get(self.channel, into.as_mut_ptr(), place, bytes, Completion::Local) }
     }
 
     fn settle(&self) -> Result<(), Fault> {
         fence(Ordering::SeqCst);
-        self.far.quiet(self.channel)
+        self.transport.quiet(self.channel)
     }
 }

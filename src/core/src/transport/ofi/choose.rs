@@ -1,8 +1,9 @@
 //! Which provider, domain and address are used, and why.
 #![allow(unsafe_code)]
 
-use super::settings::{Atomics, Settings};
+use super::settings::Settings;
 use crate::base::{Cause, Fault};
+use crate::transport::Atomics;
 use libfabric_sys::{self as fi, Library, fi_info};
 use std::ffi::{CStr, c_char, c_int};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

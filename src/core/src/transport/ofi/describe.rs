@@ -3,7 +3,8 @@
 
 use super::choose::{self, Choice};
 use super::port::{Port, Wait};
-use super::settings::{Atomics, Description, Settings};
+use super::settings::Settings;
+use crate::transport::{Atomics, Description};
 use libfabric_sys::{self as fi, Library};
 
 /// What is in use, and why.

@@ -6,11 +6,11 @@ use super::links::Hosts;
 use super::op::{Buffer, Kind, Op, Ops, Pool};
 use super::peers::{Peer, Peers};
 use super::port::Port;
-use super::settings::Directory;
 use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
-use crate::transport::far::{Place, Tag};
+use crate::transport::Directory;
+use crate::transport::{RemoteAddress, Tag};
 use libfabric_sys as fi;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -77,10 +77,10 @@ impl Engine {
     }
 
     /// Where an object of a PE is, for the provider: the PE's address, the object's, and the key.
-    pub fn there(&mut self, place: Place) -> Option<(u64, u64, u64)> {
+    pub fn there(&mut self, place: RemoteAddress) -> Option<(u64, u64, u64)> {
         let peer = self.peers.get(place.pe as u32)?;
-        let i = place.segment as usize;
-        Some((peer.address, peer.bases[i] + place.offset as u64, peer.keys[i]))
+        let i = usize::from(place.segment.0);
+        Some((peer.address, peer.bases.get(i)? + place.offset as u64, *peer.keys.get(i)?))
     }
 
     /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be something else now.

@@ -2,7 +2,7 @@
 //!
 //! All hosts of a job have one byte order; fields are written as they are in memory, in words of 8 bytes.
 
-use crate::transport::far::{AmoOp, Atomic, MESSAGE, Segment, Tag};
+use crate::transport::{AmoOp, Atomic, MESSAGE, SegmentId, Tag};
 
 /// Bytes of a header.
 pub(super) const HEADER: usize = 16;
@@ -25,7 +25,7 @@ pub(super) enum What {
     Request = 1,
     /// Which requests were carried out, with their results.
     Reply = 2,
-    /// A message for [`crate::transport::far::Far::take`].
+    /// A message for [`crate::transport::Transport::take`].
     Mail = 3,
 }
 
@@ -91,9 +91,9 @@ impl<'a> Reader<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entry<'a> {
     /// Bytes to be written.
-    Put { segment: Segment, offset: u64, data: &'a [u8] },
+    Put { segment: SegmentId, offset: u64, data: &'a [u8] },
     /// An atomic operation; the value before is wanted or not.
-    Amo { segment: Segment, offset: u64, op: AmoOp, width: u8, wanted: bool, operand: u64, compare: u64 },
+    Amo { segment: SegmentId, offset: u64, op: AmoOp, width: u8, wanted: bool, operand: u64, compare: u64 },
 }
 
 const PUT: u8 = 1;
@@ -107,32 +107,29 @@ pub(super) const fn put_bytes(data: usize) -> usize {
 /// Bytes of an atomic operation in a request.
 pub(super) const AMO_BYTES: usize = ENTRY + 16;
 
-fn segment_of(byte: u8) -> Option<Segment> {
-    match byte {
-        0 => Some(Segment::Heap),
-        1 => Some(Segment::Data),
-        _ => None,
-    }
+/// A segment's number fills what its entry has free: bytes 2 and 3 of a put, 4 and 5 of an atomic operation.
+fn segment_at(head: &[u8], at: usize) -> SegmentId {
+    SegmentId(u16::from_ne_bytes([head[at], head[at + 1]]))
 }
 
 const OPS: [AmoOp; 8] =
     [AmoOp::Fetch, AmoOp::Set, AmoOp::Swap, AmoOp::CompareSwap, AmoOp::Add, AmoOp::And, AmoOp::Or, AmoOp::Xor];
 
 /// Writes the head of a put of `data` bytes; the data follow it, up to the next multiple of 8.
-pub(super) fn encode_put(segment: Segment, offset: u64, data: usize) -> [u8; ENTRY] {
+pub(super) fn encode_put(segment: SegmentId, offset: u64, data: usize) -> [u8; ENTRY] {
     let mut out = [0; ENTRY];
     out[0] = PUT;
-    out[1] = segment as u8;
+    out[2..4].copy_from_slice(&segment.0.to_ne_bytes());
     out[4..8].copy_from_slice(&(data as u32).to_ne_bytes());
     out[8..].copy_from_slice(&offset.to_ne_bytes());
     out
 }
 
 /// Writes an atomic operation.
-pub(super) fn encode_amo(segment: Segment, offset: u64, atomic: &Atomic) -> [u8; AMO_BYTES] {
+pub(super) fn encode_amo(segment: SegmentId, offset: u64, atomic: &Atomic) -> [u8; AMO_BYTES] {
     let mut out = [0; AMO_BYTES];
     out[0] = AMO;
-    out[1] = segment as u8;
+    out[4..6].copy_from_slice(&segment.0.to_ne_bytes());
     out[2] = atomic.op as u8;
     out[3] = atomic.width | if atomic.result.is_null() { 0 } else { 0x80 };
     out[8..16].copy_from_slice(&offset.to_ne_bytes());
@@ -145,14 +142,15 @@ pub(super) fn encode_amo(segment: Segment, offset: u64, atomic: &Atomic) -> [u8;
 pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
     let head = reader.bytes(8)?;
     let offset = reader.u64()?;
-    let segment = segment_of(head[1])?;
     match head[0] {
         PUT => {
+            let segment = segment_at(head, 2);
             let len = u32::from_ne_bytes([head[4], head[5], head[6], head[7]]) as usize;
             let data = reader.bytes(len.checked_next_multiple_of(8)?)?;
             Some(Entry::Put { segment, offset, data: data.get(..len)? })
         }
         AMO => {
+            let segment = segment_at(head, 4);
             let (operand, compare) = (reader.u64()?, reader.u64()?);
             let op = *OPS.get(usize::from(head[2]))?;
             Some(Entry::Amo {
@@ -190,22 +188,25 @@ mod tests {
     #[test]
     fn entries_come_back_as_they_went() {
         let mut bytes = Vec::new();
-        bytes.extend(encode_put(Segment::Data, 77, 5));
+        bytes.extend(encode_put(SegmentId::DATA, 77, 5));
         bytes.extend(*b"hello\0\0\0");
         for (i, op) in OPS.into_iter().enumerate() {
             let mut word = 0u64;
             let result = if i % 2 == 0 { std::ptr::null_mut() } else { (&raw mut word).cast() };
             bytes.extend(encode_amo(
-                Segment::Heap,
+                SegmentId::HEAP,
                 8 * i as u64,
                 &Atomic { op, width: 4, operand: 9, compare: 3, result },
             ));
         }
         let mut reader = Reader(&bytes);
-        assert_eq!(decode_entry(&mut reader), Some(Entry::Put { segment: Segment::Data, offset: 77, data: b"hello" }));
+        assert_eq!(
+            decode_entry(&mut reader),
+            Some(Entry::Put { segment: SegmentId::DATA, offset: 77, data: b"hello" })
+        );
         for (i, op) in OPS.into_iter().enumerate() {
             let entry = Entry::Amo {
-                segment: Segment::Heap,
+                segment: SegmentId::HEAP,
                 offset: 8 * i as u64,
                 op,
                 width: 4,
@@ -222,7 +223,7 @@ mod tests {
     fn broken_messages_are_none() {
         assert_eq!(Header::decode(&[9; HEADER]), None);
         assert_eq!(Header::decode(&[1; HEADER - 1]), None);
-        let mut put = encode_put(Segment::Heap, 0, 100).to_vec();
+        let mut put = encode_put(SegmentId::HEAP, 0, 100).to_vec();
         put.extend([0; 50]);
         assert_eq!(decode_entry(&mut Reader(&put)), None);
         let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5 };

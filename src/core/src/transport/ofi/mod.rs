@@ -31,19 +31,24 @@ mod port;
 mod progress;
 mod requests;
 mod rma;
+mod row;
 mod serve;
 mod settings;
 mod shared;
 mod start;
 mod wire;
 
-pub use settings::{Atomics, Description, Directory, Settings, Sleep};
+pub use row::ROW;
+pub use settings::{Settings, Sleep};
 pub use wire::Wire;
 
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::os::tcp;
-use crate::transport::far::{Atomic, Channel, Far, MESSAGE, Place, SignalOp, Tag, When};
+use crate::transport::{
+    Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, MESSAGE, RemoteAddress,
+    SignalOp, Tag, Transport,
+};
 use engine::{Engine, RECEIVES};
 use message::{HEADER, Header, What, encode_tag};
 use op::Kind;
@@ -139,47 +144,9 @@ impl Fabric {
         Ok(Self { shared, thread, atomics: settings.atomics, card, description, closed: Mutex::new(Vec::new()) })
     }
 
-    /// What other PEs have to know to reach this one: for [`Directory::card`] there. At most 400 bytes.
-    pub fn card(&self) -> &[u8] {
-        &self.card
-    }
-
-    /// The address at which other hosts reach this one, where the provider is one over internet addresses.
-    pub fn address(&self) -> Option<IpAddr> {
-        let card = card::Card::decode(&self.card)?;
-        tcp::decode(&card.name).map(|(address, _)| address)
-    }
-
-    /// Which provider, interface and ways are in use, and why.
-    pub fn describe(&self) -> &Description {
-        &self.description
-    }
-
     /// Counters.
     pub fn wire(&self) -> &Wire {
         &self.shared.wire
-    }
-
-    /// All that this PE has sent so far has come, which the PEs have found out another way: nobody need be asked when it ends.
-    pub fn settled(&self) {
-        if !shared::is_child()
-            && let Ok(mut engine) = self.shared.lock()
-        {
-            engine.forget_mailed();
-        }
-    }
-
-    /// Makes sure that messages of this PE have come since [`Self::settled`], then ends the progress thread's use of libfabric; all
-    /// calls go on working, but nobody serves other PEs except those who wait here. To be called when the process is about to end:
-    /// libfabric's own exit handlers do not expect a visitor.
-    pub fn rest(&self) {
-        if shared::is_child() {
-            return;
-        }
-        self.shared.settle(FAREWELL);
-        self.thread.stop(&self.shared);
-        // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more.
-        drop(self.shared.lock());
     }
 }
 
@@ -195,8 +162,48 @@ impl Drop for Fabric {
     }
 }
 
-impl Far for Fabric {
-    fn poll(&self) -> bool {
+impl Transport for Fabric {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reaches_other_hosts: true, puts_at_once: false, atomics_with_cpu: self.atomics == Atomics::Cpu }
+    }
+
+    fn endpoint_address(&self) -> &[u8] {
+        &self.card
+    }
+
+    fn internet_address(&self) -> Option<IpAddr> {
+        let card = card::Card::decode(&self.card)?;
+        tcp::decode(&card.name).map(|(address, _)| address)
+    }
+
+    fn describe(&self) -> Description {
+        self.description.clone()
+    }
+
+    fn counters(&self) -> Vec<CounterRow> {
+        self.shared.wire.rows()
+    }
+
+    fn all_arrived(&self) {
+        if !shared::is_child()
+            && let Ok(mut engine) = self.shared.lock()
+        {
+            engine.forget_mailed();
+        }
+    }
+
+    fn drain(&self) {
+        if shared::is_child() {
+            return;
+        }
+        self.shared.settle(FAREWELL);
+        self.thread.stop(&self.shared);
+        // The thread looks at the flag behind the lock: from here on it does not enter libfabric any more, whose exit handlers
+        // would fail under it.
+        drop(self.shared.lock());
+    }
+
+    fn progress(&self) -> bool {
         if shared::is_child() {
             return false;
         }
@@ -204,7 +211,7 @@ impl Far for Fabric {
         self.shared.try_lock().is_some_and(|mut engine| engine.attend())
     }
 
-    fn open(&self) -> Option<Channel> {
+    fn open_channel(&self) -> Option<Channel> {
         let mut engine = self.shared.lock().ok()?;
         let number = match self.closed.lock().unwrap_or_else(PoisonError::into_inner).pop() {
             Some(number) => number,
@@ -218,7 +225,7 @@ impl Far for Fabric {
         Some(Channel(number))
     }
 
-    fn close(&self, channel: Channel) {
+    fn close_channel(&self, channel: Channel) {
         if channel == Channel::DEFAULT || shared::is_child() {
             return;
         }
@@ -231,21 +238,34 @@ impl Far for Fabric {
     unsafe fn put(
         &self,
         channel: Channel,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         // SAFETY: the caller's.
         unsafe { self.shared.put(channel.0, to, source, bytes, when) }
     }
 
-    unsafe fn get(&self, channel: Channel, dest: *mut u8, from: Place, bytes: usize, when: When) -> Result<(), Fault> {
+    unsafe fn get(
+        &self,
+        channel: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        bytes: usize,
+        when: Completion,
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's.
         unsafe { self.shared.get(channel.0, dest, from, bytes, when) }
     }
 
-    unsafe fn atomic(&self, channel: Channel, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+    unsafe fn atomic(
+        &self,
+        channel: Channel,
+        at: RemoteAddress,
+        atomic: Atomic,
+        when: Completion,
+    ) -> Result<(), Fault> {
         // SAFETY: the caller's.
         unsafe {
             match self.atomics {
@@ -258,13 +278,13 @@ impl Far for Fabric {
     unsafe fn put_signal(
         &self,
         channel: Channel,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        signal: Place,
+        signal: RemoteAddress,
         value: u64,
         op: SignalOp,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         // SAFETY: the caller's.
         unsafe { self.shared.put_signal(channel.0, to, source, bytes, signal, value, op, when) }

@@ -9,7 +9,7 @@ use super::port::Port;
 use super::shared::Shared;
 use super::wire::Count;
 use crate::base::{Cause, Fault};
-use crate::transport::far::{AmoOp, Atomic, Place, When};
+use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress};
 use libfabric_sys as fi;
 use std::ptr;
 
@@ -77,7 +77,13 @@ impl Shared {
     ///
     /// # Safety
     /// `atomic.result` is null or writable for the width, until the time that `when` says.
-    pub unsafe fn nic_amo(&self, channel: u32, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+    pub unsafe fn nic_amo(
+        &self,
+        channel: u32,
+        at: RemoteAddress,
+        atomic: Atomic,
+        when: Completion,
+    ) -> Result<(), Fault> {
         let pe = at.pe as u32;
         let engine = self.enter(at.pe)?;
         let (mut engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
@@ -87,7 +93,7 @@ impl Shared {
         // Operand, comparand and result, a word each.
         let buffer = engine.buffer()?;
         let width = usize::from(atomic.width);
-        let waited = wanted && when == When::Return;
+        let waited = wanted && when == Completion::Local;
         // SAFETY: a fresh record and buffer; values are their low bytes.
         unsafe {
             buffer.write(0, &word(atomic.operand, width));

@@ -4,7 +4,7 @@
 use super::message::BUFFER;
 use super::port::Port;
 use crate::base::Fault;
-use crate::transport::far::{Place, SignalOp};
+use crate::transport::{RemoteAddress, SignalOp};
 use libfabric_sys as fi;
 use std::ffi::c_void;
 use std::ptr;
@@ -54,7 +54,7 @@ pub(super) struct Wanted {
 /// A signal to be sent when a write is complete.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Then {
-    pub signal: Place,
+    pub signal: RemoteAddress,
     pub value: u64,
     pub op: SignalOp,
 }

@@ -27,7 +27,7 @@ use super::requests::signal;
 use super::rma::IN_MESSAGE;
 use super::shared::{Guard, Shared};
 use crate::base::Fault;
-use crate::transport::far::{Atomic, Place, SignalOp, When};
+use crate::transport::{Atomic, Completion, RemoteAddress, SignalOp};
 use std::time::{Duration, Instant};
 
 impl Shared {
@@ -76,7 +76,7 @@ impl Shared {
         Ok(engine)
     }
 
-    /// See [`crate::transport::far::Far::fence`].
+    /// See [`crate::transport::Transport::fence`].
     pub fn fence(&self, channel: u32) -> Result<(), Fault> {
         let mut engine = self.lock()?;
         engine.check()?;
@@ -85,7 +85,7 @@ impl Shared {
         Ok(())
     }
 
-    /// See [`crate::transport::far::Far::quiet`].
+    /// See [`crate::transport::Transport::quiet`].
     pub fn quiet(&self, channel: u32) -> Result<(), Fault> {
         let mut engine = self.lock()?;
         engine.check()?;
@@ -109,7 +109,7 @@ impl Shared {
         Ok(engine)
     }
 
-    /// See [`crate::transport::far::Far::quiet_pes`].
+    /// See [`crate::transport::Transport::quiet_pes`].
     pub fn quiet_pes(&self, channel: u32, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
         let mut engine = self.lock()?;
         engine.check()?;
@@ -155,12 +155,12 @@ impl Shared {
     ///
     /// # Safety
     /// `atomic.result` is null or writable for the width, until the time that `when` says.
-    pub unsafe fn amo(&self, channel: u32, at: Place, atomic: Atomic, when: When) -> Result<(), Fault> {
+    pub unsafe fn amo(&self, channel: u32, at: RemoteAddress, atomic: Atomic, when: Completion) -> Result<(), Fault> {
         let pe = at.pe as u32;
         let engine = self.enter(at.pe)?;
         let mut engine = self.before_request(engine, channel, pe)?;
         let op = engine.add_amo(channel, at, &atomic)?;
-        if when == When::Return && !atomic.result.is_null() {
+        if when == Completion::Local && !atomic.result.is_null() {
             engine.ops.await_it(op);
             engine.flush(channel, pe);
             drop(self.finish(engine, op)?);
@@ -170,7 +170,7 @@ impl Shared {
         Ok(())
     }
 
-    /// See [`crate::transport::far::Far::put_signal`].
+    /// See [`crate::transport::Transport::put_signal`].
     ///
     /// # Safety
     /// As there.
@@ -178,13 +178,13 @@ impl Shared {
     pub unsafe fn put_signal(
         &self,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        at: Place,
+        at: RemoteAddress,
         value: u64,
         op: SignalOp,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
         if bytes <= IN_MESSAGE {
@@ -197,8 +197,8 @@ impl Shared {
             }
             engine.add_amo(channel, at, &signal(op, value))?;
             match when {
-                When::Return => engine.flush(channel, pe),
-                When::Quiet => engine.flush_if_idle(channel, pe),
+                Completion::Local => engine.flush(channel, pe),
+                Completion::Deferred => engine.flush_if_idle(channel, pe),
             }
             return Ok(());
         }
@@ -206,7 +206,7 @@ impl Shared {
         let (largest, behind) = (engine.port.largest, engine.port.send_after_write);
         drop(engine);
         let last = bytes.saturating_sub(1) / largest * largest;
-        let end = Place { offset: to.offset + last, ..to };
+        let end = RemoteAddress { offset: to.offset + last, ..to };
         if behind {
             // The provider processes the message after the writes that were posted before it.
             // SAFETY: the caller's.
@@ -219,7 +219,7 @@ impl Shared {
         // Otherwise all writes but the last are complete before the last is posted, and the signal is sent when that is.
         if last > 0 {
             // SAFETY: the caller's.
-            unsafe { self.put_large(channel, to, source, last, When::Return)? };
+            unsafe { self.put_large(channel, to, source, last, Completion::Local)? };
         }
         let engine = self.enter(to.pe)?;
         let (engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
@@ -235,10 +235,10 @@ impl Shared {
     unsafe fn put_large(
         &self,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         debug_assert!(put_bytes(bytes) > IN_MESSAGE);
         // SAFETY: the caller's.

@@ -3,9 +3,10 @@
 
 use super::card::Card;
 use super::choose::{self, Choice};
-use super::settings::{Atomics, Settings, Sleep};
+use super::settings::{Settings, Sleep};
 use crate::base::{Cause, Fault};
-use crate::transport::far::Segment;
+use crate::transport::Atomics;
+use crate::transport::SegmentId;
 use libfabric_sys::{self as fi, Library};
 use std::ffi::{c_int, c_void};
 use std::os::fd::RawFd;
@@ -233,8 +234,8 @@ impl Port {
     }
 
     /// Address here of bytes of a segment; `None` where they are not all in it.
-    pub fn here(&self, segment: Segment, offset: u64, len: usize) -> Option<*mut u8> {
-        let region = &self.regions[segment as usize];
+    pub fn here(&self, segment: SegmentId, offset: u64, len: usize) -> Option<*mut u8> {
+        let region = self.regions.get(usize::from(segment.0))?;
         let offset = usize::try_from(offset).ok()?;
         (offset <= region.len && len <= region.len - offset).then(|| (region.base + offset) as *mut u8)
     }

@@ -12,7 +12,7 @@ use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
 use super::wire::Count;
 use crate::base::Fault;
-use crate::transport::far::{AmoOp, Atomic, Place, SignalOp};
+use crate::transport::{AmoOp, Atomic, RemoteAddress, SignalOp};
 
 impl Engine {
     /// A request to a PE that has room for entries of `room` bytes.
@@ -54,7 +54,7 @@ impl Engine {
     pub unsafe fn add_put(
         &mut self,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
         more: usize,
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     /// Adds an atomic operation to a request.
-    pub fn add_amo(&mut self, channel: u32, at: Place, atomic: &Atomic) -> Result<*mut Op, Fault> {
+    pub fn add_amo(&mut self, channel: u32, at: RemoteAddress, atomic: &Atomic) -> Result<*mut Op, Fault> {
         let op = self.open_request(channel, at.pe as u32, AMO_BYTES)?;
         // SAFETY: `open_request` has made room.
         unsafe {

@@ -6,7 +6,7 @@ use super::op::{Kind, Op, Then};
 use super::shared::{Guard, Shared};
 use super::wire::Count;
 use crate::base::Fault;
-use crate::transport::far::{Place, When};
+use crate::transport::{Completion, RemoteAddress};
 use libfabric_sys as fi;
 use std::ffi::c_void;
 use std::ptr;
@@ -19,17 +19,17 @@ const COPIED: usize = 8192;
 pub(super) const IN_MESSAGE: usize = 4096;
 
 impl Shared {
-    /// See [`crate::transport::far::Far::put`].
+    /// See [`crate::transport::Transport::put`].
     ///
     /// # Safety
     /// As there.
     pub unsafe fn put(
         &self,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         let (mut to, mut source, mut left) = (to, source, bytes);
         while left > 0 {
@@ -50,13 +50,13 @@ impl Shared {
         &'a self,
         engine: Guard<'a>,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
-        if when == When::Quiet && bytes <= SMALL {
+        if when == Completion::Deferred && bytes <= SMALL {
             let mut engine = self.before_request(engine, channel, pe)?;
             // SAFETY: the caller's.
             unsafe { engine.add_put(channel, to, source, bytes, 0)? };
@@ -83,10 +83,10 @@ impl Shared {
         &'a self,
         mut engine: Guard<'a>,
         channel: u32,
-        to: Place,
+        to: RemoteAddress,
         source: *const u8,
         bytes: usize,
-        when: When,
+        when: Completion,
         then: Option<Then>,
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
@@ -98,14 +98,14 @@ impl Shared {
         let inject = bytes <= engine.port.inject;
         let (mut from, mut descriptor) = (source, ptr::null_mut());
         let registered = engine.port.descriptor(source, bytes);
-        if !inject && (when == When::Return || registered.is_none()) && bytes <= COPIED {
+        if !inject && (when == Completion::Local || registered.is_none()) && bytes <= COPIED {
             let buffer = engine.buffer()?;
             // SAFETY: a buffer holds as many bytes, and the caller vouches for the source.
             unsafe { ptr::copy_nonoverlapping(source, buffer.start, bytes) };
             record.buffer = Some(buffer);
             (from, descriptor) = (buffer.start.cast_const(), buffer.descriptor);
         } else if !inject {
-            record.waited = when == When::Return;
+            record.waited = when == Completion::Local;
             descriptor = self.local(&mut engine, op, registered, source, bytes)?;
         }
         let waited = record.waited;
@@ -143,11 +143,18 @@ impl Shared {
         Ok(())
     }
 
-    /// See [`crate::transport::far::Far::get`].
+    /// See [`crate::transport::Transport::get`].
     ///
     /// # Safety
     /// As there.
-    pub unsafe fn get(&self, channel: u32, dest: *mut u8, from: Place, bytes: usize, when: When) -> Result<(), Fault> {
+    pub unsafe fn get(
+        &self,
+        channel: u32,
+        dest: *mut u8,
+        from: RemoteAddress,
+        bytes: usize,
+        when: Completion,
+    ) -> Result<(), Fault> {
         let (mut from, mut dest, mut left) = (from, dest, bytes);
         while left > 0 {
             let engine = self.enter(from.pe)?;
@@ -168,16 +175,16 @@ impl Shared {
         mut engine: Guard<'a>,
         channel: u32,
         dest: *mut u8,
-        from: Place,
+        from: RemoteAddress,
         bytes: usize,
-        when: When,
+        when: Completion,
     ) -> Result<(), Fault> {
         let pe = from.pe as u32;
         let op = engine.ops.take(Kind::Read, channel, pe);
         // SAFETY: a fresh record.
         let record = unsafe { &mut *op };
         record.bytes = bytes;
-        record.waited = when == When::Return;
+        record.waited = when == Completion::Local;
         let waited = record.waited;
         let registered = engine.port.descriptor(dest, bytes);
         let (to, mut descriptor) = if registered.is_none() && bytes <= BUFFER {

@@ -7,8 +7,8 @@ use super::message::{BUFFER, Entry, HEADER, Header, Reader, What, decode_entry, 
 use super::op::{Kind, Op};
 use super::peers::Peer;
 use super::wire::Count;
-use crate::transport::far::{AmoOp, Segment};
-use crate::transport::shm::amo::{Amo, AmoInt};
+use crate::transport::SegmentId;
+use crate::transport::shm::amo::apply;
 use crate::transport::shm::copy::copy;
 
 impl Engine {
@@ -129,19 +129,14 @@ impl Engine {
             Entry::Amo { segment, offset, op, width, wanted, operand, compare } => {
                 let at = self.word(segment, offset, width)?;
                 // SAFETY: `word` has checked range and alignment.
-                let before = unsafe {
-                    match width {
-                        4 => u64::from(apply(at.cast::<u32>(), op, operand as u32, compare as u32)),
-                        _ => apply(at.cast::<u64>(), op, operand, compare),
-                    }
-                };
+                let before = unsafe { apply(at, op, width, operand, compare) };
                 Some(wanted.then_some(before))
             }
         }
     }
 
     /// Address of a word of a segment.
-    fn word(&self, segment: Segment, offset: u64, width: u8) -> Option<*mut u8> {
+    fn word(&self, segment: SegmentId, offset: u64, width: u8) -> Option<*mut u8> {
         let at = self.port.here(segment, offset, usize::from(width))?;
         (matches!(width, 4 | 8) && (at as usize).is_multiple_of(usize::from(width))).then_some(at)
     }
@@ -242,29 +237,5 @@ impl Engine {
             self.leg(op);
         }
         Some(())
-    }
-}
-
-/// Carries an atomic operation out; gives the value before.
-///
-/// # Safety
-/// `at` is valid and aligned.
-unsafe fn apply<T: Amo + AmoInt>(at: *mut T, op: AmoOp, operand: T, compare: T) -> T {
-    // SAFETY: the caller's.
-    unsafe {
-        match op {
-            AmoOp::Fetch => T::load(at),
-            // The value before a store is wanted by nobody.
-            AmoOp::Set => {
-                T::store(at, operand);
-                operand
-            }
-            AmoOp::Swap => T::swap(at, operand),
-            AmoOp::CompareSwap => T::compare_swap(at, compare, operand),
-            AmoOp::Add => T::add(at, operand),
-            AmoOp::And => T::and(at, operand),
-            AmoOp::Or => T::or(at, operand),
-            AmoOp::Xor => T::xor(at, operand),
-        }
     }
 }

@@ -1,17 +1,6 @@
 //! What is asked of a fabric when it is opened.
 
-use crate::base::Fault;
-use std::fmt;
-
-/// Who carries out atomic operations on a word: one of them for all of a job, since the two do not exclude each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Atomics {
-    /// The CPU of the PE whose word it is.
-    #[default]
-    Cpu,
-    /// The provider: for jobs in which nobody uses CPU atomics on the same words.
-    Nic,
-}
+use crate::transport::Atomics;
 
 /// How the progress thread waits for something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -47,36 +36,4 @@ pub struct Settings {
     pub without_delivery: bool,
     /// Register as network cards ask for it: keys of the provider's, virtual addresses, local memory as well (for tests).
     pub as_cards_do: bool,
-}
-
-/// Looks up what the fabric has to know of another PE.
-pub struct Directory {
-    /// The card that the PE published.
-    pub card: Box<dyn Fn(u32) -> Result<Vec<u8>, Fault> + Send + Sync>,
-    /// Name of its host, for messages.
-    pub host: Box<dyn Fn(u32) -> String + Send + Sync>,
-    /// Is told by the progress thread that a host is lost, and may end the process.
-    pub lost: Box<dyn Fn(Fault) + Send + Sync>,
-}
-
-impl fmt::Debug for Directory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Directory")
-    }
-}
-
-/// What a fabric says about itself: subject, value, and why it is so.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Description {
-    /// In the order in which they are shown.
-    pub rows: Vec<(&'static str, String, String)>,
-}
-
-impl fmt::Display for Description {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (subject, value, why) in &self.rows {
-            writeln!(f, "  {subject}: {value}{}", if why.is_empty() { String::new() } else { format!(" ({why})") })?;
-        }
-        Ok(())
-    }
 }

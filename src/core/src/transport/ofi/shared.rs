@@ -4,12 +4,12 @@ use super::engine::Engine;
 use super::links::Hosts;
 use super::op::{Kind, Op};
 use super::peers::Peer;
-use super::settings::Directory;
 use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::os::reentry::Inside;
 use crate::os::wait::Backoff;
+use crate::transport::Directory;
 use libfabric_sys as fi;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -185,7 +185,7 @@ impl Shared {
         // The launcher may take its time: others go on meanwhile.
         drop(engine);
         let asking = Inside::enter()?;
-        let card = (self.directory.card)(pe)?;
+        let card = (self.directory.address)(pe)?;
         drop(asking);
         let mut engine = self.lock()?;
         if engine.peers.get(pe).is_some_and(|peer| !peer.has(Peer::KNOWN)) {

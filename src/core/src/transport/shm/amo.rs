@@ -4,6 +4,7 @@
 //! data that plain stores prepared.
 #![allow(unsafe_code)]
 
+use crate::transport::AmoOp;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A type that can be read, written and swapped atomically.
@@ -117,6 +118,42 @@ amo_int! {
 amo! {
     f32, AtomicU32, f32::to_bits, f32::from_bits;
     f64, AtomicU64, f64::to_bits, f64::from_bits;
+}
+
+/// Carries an atomic operation out on a word of 4 or 8 bytes; gives the value before.
+///
+/// # Safety
+/// `at` is valid, and aligned for the width.
+pub unsafe fn apply(at: *mut u8, op: AmoOp, width: u8, operand: u64, compare: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        match width {
+            4 => u64::from(apply_to(at.cast::<u32>(), op, operand as u32, compare as u32)),
+            _ => apply_to(at.cast::<u64>(), op, operand, compare),
+        }
+    }
+}
+
+/// # Safety
+/// `at` is valid and aligned.
+unsafe fn apply_to<T: Amo + AmoInt>(at: *mut T, op: AmoOp, operand: T, compare: T) -> T {
+    // SAFETY: the caller's.
+    unsafe {
+        match op {
+            AmoOp::Fetch => T::load(at),
+            // The value before a store is wanted by nobody.
+            AmoOp::Set => {
+                T::store(at, operand);
+                operand
+            }
+            AmoOp::Swap => T::swap(at, operand),
+            AmoOp::CompareSwap => T::compare_swap(at, compare, operand),
+            AmoOp::Add => T::add(at, operand),
+            AmoOp::And => T::and(at, operand),
+            AmoOp::Or => T::or(at, operand),
+            AmoOp::Xor => T::xor(at, operand),
+        }
+    }
 }
 
 #[cfg(test)]

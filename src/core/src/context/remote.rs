@@ -7,8 +7,8 @@ use super::Ctx;
 use super::rma::null;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
-use crate::transport::far::{AmoOp, Atomic, Far, Place, SignalOp, When};
 use crate::transport::shm::amo::Amo;
+use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress, SignalOp, Transport};
 use std::mem::MaybeUninit;
 
 /// Copies `bytes` bytes (not 0) from here to a PE.
@@ -21,14 +21,14 @@ pub(super) fn put(
     source: *const u8,
     bytes: usize,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
-    let (far, to) = m.beyond("dest", dest, bytes, pe)?;
+    let (transport, to) = m.remote_address("dest", dest, bytes, pe)?;
     if source.is_null() {
         return Err(null("source", bytes));
     }
     // SAFETY: the caller of the routine vouches for the source.
-    unsafe { far.put(ctx.channel()?, to, source, bytes, when) }
+    unsafe { transport.put(ctx.channel()?, to, source, bytes, when) }
 }
 
 /// Copies `bytes` bytes (not 0) from a PE to here.
@@ -41,44 +41,49 @@ pub(super) fn get(
     source: *const u8,
     bytes: usize,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
-    let (far, from) = m.beyond("source", source, bytes, pe)?;
+    let (transport, from) = m.remote_address("source", source, bytes, pe)?;
     if dest.is_null() {
         return Err(null("dest", bytes));
     }
     // SAFETY: the caller of the routine vouches for the destination.
-    unsafe { far.get(ctx.channel()?, dest, from, bytes, when) }
+    unsafe { transport.get(ctx.channel()?, dest, from, bytes, when) }
 }
 
 /// Writes one element on a PE.
 #[cold]
 #[inline(never)]
 pub(super) fn p<T: Copy>(m: &Map, ctx: Ctx, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
-    let (far, to) = m.beyond("dest", dest, size_of::<T>(), pe)?;
+    let (transport, to) = m.remote_address("dest", dest, size_of::<T>(), pe)?;
     // SAFETY: the value lives here until the call returns.
-    unsafe { far.put(ctx.channel()?, to, (&raw const value).cast(), size_of::<T>(), When::Return) }
+    unsafe { transport.put(ctx.channel()?, to, (&raw const value).cast(), size_of::<T>(), Completion::Local) }
 }
 
 /// Reads one element from a PE.
 #[cold]
 #[inline(never)]
 pub(super) fn g<T: Copy>(m: &Map, ctx: Ctx, source: *const T, pe: i32) -> Result<T, Fault> {
-    let (far, from) = m.beyond("source", source, size_of::<T>(), pe)?;
+    let (transport, from) = m.remote_address("source", source, size_of::<T>(), pe)?;
     let mut value = MaybeUninit::<T>::uninit();
     // SAFETY: there is room for a T, and it is filled in at return; every bit pattern is a value of the types of the API.
     unsafe {
-        far.get(ctx.channel()?, value.as_mut_ptr().cast(), from, size_of::<T>(), When::Return)?;
+        transport.get(ctx.channel()?, value.as_mut_ptr().cast(), from, size_of::<T>(), Completion::Local)?;
         Ok(value.assume_init())
     }
 }
 
 /// The way to a word, which must be aligned.
-fn word<T>(m: &Map, arg: &'static str, addr: *const T, pe: i32) -> Result<(&'static dyn Far, Place), Fault> {
+fn word<T>(
+    m: &Map,
+    arg: &'static str,
+    addr: *const T,
+    pe: i32,
+) -> Result<(&'static dyn Transport, RemoteAddress), Fault> {
     if !addr.is_aligned() && m.contains(addr as usize, size_of::<T>()) && m.check_pe("pe", pe).is_ok() {
         return Err(Fault::from(Cause::Misaligned { arg, addr: addr as usize, align: align_of::<T>() }));
     }
-    m.beyond(arg, addr, size_of::<T>(), pe)
+    m.remote_address(arg, addr, size_of::<T>(), pe)
 }
 
 /// An atomic operation that nobody wants the result of.
@@ -93,11 +98,11 @@ pub(super) fn update<T: Amo>(
     op: AmoOp,
     value: T,
 ) -> Result<(), Fault> {
-    let (far, at) = word(m, arg, addr, pe)?;
+    let (transport, at) = word(m, arg, addr, pe)?;
     let atomic =
         Atomic { op, width: size_of::<T>() as u8, operand: value.bits(), compare: 0, result: std::ptr::null_mut() };
     // SAFETY: there is no result.
-    unsafe { far.atomic(ctx.channel()?, at, atomic, When::Return) }
+    unsafe { transport.atomic(ctx.channel()?, at, atomic, Completion::Local) }
 }
 
 /// An atomic operation that gives the value before. `values`: what is given, and what is compared with.
@@ -113,7 +118,7 @@ pub(super) fn fetch<T: Amo>(
     values: [u64; 2],
 ) -> Result<T, Fault> {
     let mut before = MaybeUninit::<T>::uninit();
-    fetch_into(m, ctx, arg, addr, pe, op, values, before.as_mut_ptr(), When::Return)?;
+    fetch_into(m, ctx, arg, addr, pe, op, values, before.as_mut_ptr(), Completion::Local)?;
     // SAFETY: filled in at return; every bit pattern is a value.
     Ok(unsafe { before.assume_init() })
 }
@@ -131,15 +136,15 @@ pub(super) fn fetch_into<T: Amo>(
     op: AmoOp,
     [operand, compare]: [u64; 2],
     result: *mut T,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
-    let (far, at) = word(m, arg, addr, pe)?;
+    let (transport, at) = word(m, arg, addr, pe)?;
     if result.is_null() {
         return Err(null("fetch", size_of::<T>()));
     }
     let atomic = Atomic { op, width: size_of::<T>() as u8, operand, compare, result: result.cast() };
     // SAFETY: the caller of the routine vouches for the result.
-    unsafe { far.atomic(ctx.channel()?, at, atomic, when) }
+    unsafe { transport.atomic(ctx.channel()?, at, atomic, when) }
 }
 
 /// Copies data to a PE and then updates a signal there.
@@ -156,20 +161,20 @@ pub(super) fn put_signal(
     value: u64,
     op: SignalOp,
     pe: i32,
-    when: When,
+    when: Completion,
 ) -> Result<(), Fault> {
-    let (far, signal) = word(m, "sig_addr", sig_addr, pe)?;
+    let (transport, signal) = word(m, "sig_addr", sig_addr, pe)?;
     let channel = ctx.channel()?;
     if bytes == 0 {
         let op = if op == SignalOp::Set { AmoOp::Set } else { AmoOp::Add };
         let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
         // SAFETY: there is no result.
-        return unsafe { far.atomic(channel, signal, atomic, When::Return) };
+        return unsafe { transport.atomic(channel, signal, atomic, Completion::Local) };
     }
-    let (_, to) = m.beyond("dest", dest, bytes, pe)?;
+    let (_, to) = m.remote_address("dest", dest, bytes, pe)?;
     if source.is_null() {
         return Err(null("source", bytes));
     }
     // SAFETY: the caller of the routine vouches for the source.
-    unsafe { far.put_signal(channel, to, source, bytes, signal, value, op, when) }
+    unsafe { transport.put_signal(channel, to, source, bytes, signal, value, op, when) }
 }

@@ -1,16 +1,17 @@
 //! What a PE sees of another host: puts, gets and atomics through the fabric, between two processes.
 //!
 //! ```text
-//! far_pingpong serve PORT [PROVIDER [ADDRESS [naps|fd]]]
-//! far_pingpong HOST PORT [PROVIDER [ADDRESS [naps|fd]]]
+//! transport_pingpong serve PORT [PROVIDER [ADDRESS [naps|fd]]]
+//! transport_pingpong HOST PORT [PROVIDER [ADDRESS [naps|fd]]]
 //! ```
 //! Prints lines of JSON as `rma_pingpong` of libfabric-sys does, with which it is to be compared, in the same run: as it is with
 //! `rma_pingpong ... fd`, and with `naps`, which does without a descriptor to sleep on, with `rma_pingpong` without.
 #![allow(unsafe_code)]
 
 use pellucid_core::base::Fault;
-use pellucid_core::transport::far::{AmoOp, Atomic, Channel, Far, Place, Segment, When};
-use pellucid_core::transport::ofi::{Directory, Fabric, Settings, Sleep};
+use pellucid_core::transport::Directory;
+use pellucid_core::transport::ofi::{Fabric, Settings, Sleep};
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion, RemoteAddress, SegmentId, Transport};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Instant;
@@ -34,11 +35,11 @@ impl Pe {
         unsafe { self.memory.as_ptr().add(offset / 8).read_volatile() }
     }
 
-    fn there(&self, offset: usize) -> Place {
-        Place { pe: self.peer, segment: Segment::Heap, offset }
+    fn there(&self, offset: usize) -> RemoteAddress {
+        RemoteAddress { pe: self.peer, segment: SegmentId::HEAP, offset }
     }
 
-    fn put(&self, offset: usize, source: *const u8, bytes: usize, when: When) -> Result<(), Fault> {
+    fn put(&self, offset: usize, source: *const u8, bytes: usize, when: Completion) -> Result<(), Fault> {
         // SAFETY: sources are this PE's memory or live until the quiet.
         unsafe { self.fabric.put(Channel::DEFAULT, self.there(offset), source, bytes, when) }
     }
@@ -46,7 +47,7 @@ impl Pe {
     fn get(&self, offset: usize, bytes: usize) -> Result<(), Fault> {
         let to = self.memory.as_ptr().cast::<u8>().wrapping_add(offset).cast_mut();
         // SAFETY: this PE's memory, which nobody looks at meanwhile.
-        unsafe { self.fabric.get(Channel::DEFAULT, to, self.there(offset), bytes, When::Return) }
+        unsafe { self.fabric.get(Channel::DEFAULT, to, self.there(offset), bytes, Completion::Local) }
     }
 
     fn quiet(&self) -> Result<(), Fault> {
@@ -55,7 +56,7 @@ impl Pe {
 
     fn await_word(&self, offset: usize, value: u64) {
         while self.word(offset) < value {
-            self.fabric.poll();
+            self.fabric.progress();
         }
     }
 
@@ -88,11 +89,11 @@ impl Pe {
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     if args.len() < 2 {
-        eprintln!("usage: far_pingpong serve|HOST PORT [PROVIDER [ADDRESS]]");
+        eprintln!("usage: transport_pingpong serve|HOST PORT [PROVIDER [ADDRESS]]");
         std::process::exit(2);
     }
     if let Err(error) = run(&args) {
-        eprintln!("far_pingpong: {error}");
+        eprintln!("transport_pingpong: {error}");
         std::process::exit(1);
     }
 }
@@ -126,7 +127,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let theirs = card.clone();
     let directory = Directory {
         lost: Box::new(|_| ()),
-        card: Box::new(move |_| Ok(theirs.get().cloned().unwrap_or_default())),
+        address: Box::new(move |_| Ok(theirs.get().cloned().unwrap_or_default())),
         host: Box::new(|_| String::new()),
     };
     let memory: &'static [u64] = vec![0u64; MEMORY / 8].leak();
@@ -134,9 +135,9 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     let me = u32::from(!serve);
     // SAFETY: the memory is never freed, and looked at through pointers.
     let fabric: &'static Fabric = Box::leak(Box::new(unsafe { Fabric::open(&settings, regions, me, 2, directory)? }));
-    let mut mine = fabric.card().to_vec();
+    let mut mine = fabric.endpoint_address().to_vec();
     mine.resize(400, 0);
-    stream.write_all(&(fabric.card().len() as u64).to_ne_bytes())?;
+    stream.write_all(&(fabric.endpoint_address().len() as u64).to_ne_bytes())?;
     stream.write_all(&mine)?;
     let (mut len, mut other) = ([0; 8], vec![0; 400]);
     stream.read_exact(&mut len)?;
@@ -149,14 +150,14 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     } else {
         ask(&pe, &mut stream)?
     }
-    fabric.rest();
+    fabric.drain();
     Ok(())
 }
 
 fn answer(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
     for i in 1..=(PINGS * ROUNDS) as u64 {
         pe.await_word(0, i);
-        pe.put(64, i.to_ne_bytes().as_ptr(), 8, When::Return)?;
+        pe.put(64, i.to_ne_bytes().as_ptr(), 8, Completion::Local)?;
     }
     pe.quiet()?;
     // All else is served by looking at the queue, as a PE does that waits, and at the end by one that computes.
@@ -164,7 +165,7 @@ fn answer(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
     let mut byte = [0u8];
     while stream.read(&mut byte).is_err() {
         for _ in 0..1000 {
-            pe.fabric.poll();
+            pe.fabric.progress();
         }
     }
     let _ = stream.set_nonblocking(false);
@@ -178,7 +179,7 @@ fn ask(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
     pe.measure("write ping-pong (two ways)", 8, PINGS, |n| {
         for _ in 0..n {
             i += 1;
-            pe.put(0, i.to_ne_bytes().as_ptr(), 8, When::Return)?;
+            pe.put(0, i.to_ne_bytes().as_ptr(), 8, Completion::Local)?;
             pe.await_word(64, i);
         }
         Ok(())
@@ -190,43 +191,45 @@ fn ask(pe: &Pe, stream: &mut TcpStream) -> Result<(), Fault> {
         // SAFETY: the result lives until the return.
         unsafe { pe.fabric.atomic(Channel::DEFAULT, pe.there(128), atomic, when) }
     };
-    pe.measure("fetch-add", 8, PINGS, |n| (0..n).try_for_each(|_| add(1, &raw mut result, When::Return)))?;
+    pe.measure("fetch-add", 8, PINGS, |n| (0..n).try_for_each(|_| add(1, &raw mut result, Completion::Local)))?;
     pe.measure("write", 8, PINGS, |n| {
         (0..n).try_for_each(|_| {
-            pe.put(256, source.as_ptr(), 8, When::Return)?;
+            pe.put(256, source.as_ptr(), 8, Completion::Local)?;
             pe.quiet()
         })
     })?;
     pe.measure("read", 8, PINGS, |n| (0..n).try_for_each(|_| pe.get(256, 8)))?;
     pe.measure("write", 1 << 20, MANY, |n| {
         (0..n).try_for_each(|_| {
-            pe.put(4096, source.as_ptr(), 1 << 20, When::Return)?;
+            pe.put(4096, source.as_ptr(), 1 << 20, Completion::Local)?;
             pe.quiet()
         })
     })?;
     pe.measure("read", 1 << 20, MANY, |n| (0..n).try_for_each(|_| pe.get(4096, 1 << 20)))?;
     pe.measure("writes in a window of 16", 1 << 20, MANY, |n| {
-        (0..n).try_for_each(|_| pe.put(4096, source.as_ptr(), 1 << 20, When::Quiet))?;
+        (0..n).try_for_each(|_| pe.put(4096, source.as_ptr(), 1 << 20, Completion::Deferred))?;
         pe.quiet()
     })?;
-    for (what, when) in [("blocking puts, one quiet", When::Return), ("nonblocking puts, one quiet", When::Quiet)] {
+    for (what, when) in
+        [("blocking puts, one quiet", Completion::Local), ("nonblocking puts, one quiet", Completion::Deferred)]
+    {
         pe.measure(what, 8, STREAM, |n| {
             (0..n).try_for_each(|k| pe.put(4096 + 8 * (k % 1000), source.as_ptr(), 8, when))?;
             pe.quiet()
         })?;
     }
     pe.measure("atomic adds, one quiet", 8, STREAM, |n| {
-        (0..n).try_for_each(|_| add(1, std::ptr::null_mut(), When::Return))?;
+        (0..n).try_for_each(|_| add(1, std::ptr::null_mut(), Completion::Local))?;
         pe.quiet()
     })?;
     let _ = stream.write_all(&[1]);
     std::thread::sleep(std::time::Duration::from_millis(20));
     pe.measure("fetch-add of a PE that computes", 8, PINGS, |n| {
-        (0..n).try_for_each(|_| add(1, &raw mut result, When::Return))
+        (0..n).try_for_each(|_| add(1, &raw mut result, Completion::Local))
     })?;
     pe.measure("write to a PE that computes", 8, PINGS, |n| {
         (0..n).try_for_each(|_| {
-            pe.put(256, source.as_ptr(), 8, When::Return)?;
+            pe.put(256, source.as_ptr(), 8, Completion::Local)?;
             pe.quiet()
         })
     })?;

@@ -1,0 +1,40 @@
+//! libfabric's row among the transports: what the environment says of it.
+#![allow(unsafe_code)]
+
+use super::wire::Wire;
+use super::{Fabric, Settings};
+use crate::base::{Fault, env};
+use crate::transport::registry::Row;
+use crate::transport::{OpenRequest, SegmentId, Transport};
+
+/// See [`crate::transport::registry`].
+pub const ROW: Row = Row {
+    name: "ofi",
+    doc: "libfabric: PEs of other hosts, over whatever network the provider drives.",
+    between_hosts: true,
+    // A library that cannot be opened is told by `open`, with all that was tried.
+    probe: || Ok(()),
+    open,
+    counters: || Wire::default().rows().into_iter().map(|(name, text, _)| (name, text)).collect(),
+};
+
+/// # Safety
+/// As [`Row::open`].
+unsafe fn open(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
+    let value = |name| env::lookup(name).map(|(_, value)| value).filter(|value| !value.is_empty());
+    let provider = value("OFI_PROVIDER").or_else(|| std::env::var("FI_PROVIDER").ok());
+    let loopback = request.one_host && provider.as_ref().is_none_or(|name| name.starts_with("tcp"));
+    let settings = Settings {
+        provider: value("OFI_PROVIDER"),
+        interface: value("OFI_INTERFACE").or_else(|| loopback.then(|| "lo".into())),
+        library: value("OFI_LIBRARY"),
+        atomics: request.atomics,
+        loopback: request.one_host,
+        crowded: request.oversubscribed,
+        ..Settings::default()
+    };
+    let regions = [request.segment(SegmentId::HEAP), request.segment(SegmentId::DATA)];
+    // SAFETY: the caller's.
+    let fabric = unsafe { Fabric::open(&settings, regions, request.pe, request.npes, request.directory)? };
+    Ok(Box::new(fabric))
+}

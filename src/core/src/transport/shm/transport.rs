@@ -1,0 +1,164 @@
+//! Shared memory as a [`Transport`].
+#![allow(unsafe_code)]
+
+use super::{amo, copy, order};
+use crate::base::{Cause, Fault};
+use crate::transport::registry::Row;
+use crate::transport::{
+    AmoOp, Atomic, Capabilities, Channel, Completion, Description, Mapping, OpenRequest, RemoteAddress, SignalOp,
+    Transport,
+};
+use std::fmt;
+
+/// See [`crate::transport::registry`].
+pub const ROW: Row = Row {
+    name: "shm",
+    doc: "Shared memory: PEs of this host, by loads and stores.",
+    between_hosts: false,
+    probe: || Ok(()),
+    open: |request| Ok(Box::new(SharedMemory::new(request))),
+    counters: Vec::new,
+};
+
+/// The PEs of this host, reached through the trait.
+pub struct SharedMemory {
+    mapping: Mapping,
+    npes: u32,
+}
+
+impl fmt::Debug for SharedMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SharedMemory")
+    }
+}
+
+impl SharedMemory {
+    /// Reaches what the request maps.
+    pub fn new(request: OpenRequest) -> Self {
+        Self { mapping: request.mapping, npes: request.npes }
+    }
+
+    /// Where an object of some bytes is mapped here.
+    fn at(&self, object: RemoteAddress, bytes: usize) -> Result<*mut u8, Fault> {
+        let inside = |(base, len): (usize, usize)| {
+            let room = len.checked_sub(object.offset)?;
+            (bytes <= room).then_some((base + object.offset) as *mut u8)
+        };
+        (self.mapping)(object.pe, object.segment).and_then(inside).ok_or_else(|| self.unreachable(object, bytes))
+    }
+
+    #[cold]
+    fn unreachable(&self, object: RemoteAddress, bytes: usize) -> Fault {
+        let RemoteAddress { pe, segment, offset } = object;
+        if pe as u32 >= self.npes {
+            return Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: self.npes.into() });
+        }
+        Fault::from(Cause::Network(format!(
+            "{bytes} bytes at {offset} of segment {} of PE {pe} are not mapped here",
+            segment.0
+        )))
+    }
+}
+
+impl Transport for SharedMemory {
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { reaches_other_hosts: false, puts_at_once: true, atomics_with_cpu: true }
+    }
+
+    fn describe(&self) -> Description {
+        Description { rows: vec![("memory", "of this host".into(), "mapped by every PE of it".into())] }
+    }
+
+    fn progress(&self) -> bool {
+        false
+    }
+
+    fn open_channel(&self) -> Option<Channel> {
+        Some(Channel::DEFAULT)
+    }
+
+    fn close_channel(&self, _: Channel) {}
+
+    unsafe fn put(
+        &self,
+        _: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        bytes: usize,
+        _: Completion,
+    ) -> Result<(), Fault> {
+        let to = self.at(to, bytes)?;
+        // SAFETY: mapped; the source is the caller's word.
+        unsafe { copy::copy(to, source, bytes) };
+        Ok(())
+    }
+
+    unsafe fn get(
+        &self,
+        _: Channel,
+        dest: *mut u8,
+        from: RemoteAddress,
+        bytes: usize,
+        _: Completion,
+    ) -> Result<(), Fault> {
+        let from = self.at(from, bytes)?;
+        // SAFETY: as in `put`.
+        unsafe { copy::copy(dest, from, bytes) };
+        Ok(())
+    }
+
+    unsafe fn atomic(&self, _: Channel, at: RemoteAddress, atomic: Atomic, _: Completion) -> Result<(), Fault> {
+        let width = usize::from(atomic.width);
+        let word = self.at(at, width)?;
+        if !matches!(width, 4 | 8) || !(word as usize).is_multiple_of(width) {
+            return Err(Fault::from(Cause::Misaligned { arg: "dest", addr: word as usize, align: width }));
+        }
+        // SAFETY: mapped and aligned; the result is the caller's word.
+        unsafe {
+            let before = amo::apply(word, atomic.op, atomic.width, atomic.operand, atomic.compare);
+            if !atomic.result.is_null() {
+                copy::copy(atomic.result, before.to_ne_bytes().as_ptr(), width);
+            }
+        }
+        Ok(())
+    }
+
+    unsafe fn put_signal(
+        &self,
+        channel: Channel,
+        to: RemoteAddress,
+        source: *const u8,
+        bytes: usize,
+        signal: RemoteAddress,
+        value: u64,
+        op: SignalOp,
+        completion: Completion,
+    ) -> Result<(), Fault> {
+        let op = match op {
+            SignalOp::Set => AmoOp::Set,
+            SignalOp::Add => AmoOp::Add,
+        };
+        let atomic = Atomic { op, width: 8, operand: value, compare: 0, result: std::ptr::null_mut() };
+        // SAFETY: the caller's.
+        unsafe {
+            self.put(channel, to, source, bytes, completion)?;
+            order::fence();
+            self.atomic(channel, signal, atomic, completion)
+        }
+    }
+
+    fn fence(&self, _: Channel) -> Result<(), Fault> {
+        order::fence();
+        Ok(())
+    }
+
+    fn quiet(&self, _: Channel) -> Result<(), Fault> {
+        order::quiet();
+        Ok(())
+    }
+
+    fn quiet_pes(&self, _: Channel, _: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
+        order::quiet();
+        Ok(())
+    }
+}
