@@ -8,6 +8,7 @@
 pub mod compile;
 pub mod declared;
 pub mod exporter;
+pub mod forge;
 pub mod hosts;
 pub mod launchers;
 pub mod program;

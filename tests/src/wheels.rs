@@ -1,4 +1,5 @@
-//! What `./x test` installs from Python packages: launchers and a libfabric that are newer than the distribution's.
+//! What `./x test` installs from Python packages: launchers and a libfabric that are newer than the distribution's, and the
+//! programs that read what `oshprof export` writes.
 
 use std::path::PathBuf;
 
@@ -35,4 +36,9 @@ pub fn libfabric() -> Result<PathBuf, String> {
         .map(|folder| (folder, "openmpi"))
         .or_else(|_| mpich().map(|folder| (folder, "mpich")))
         .and_then(in_package)
+}
+
+/// The folder with `python3` and `otava` that have the readers of exports. Error: why there is none.
+pub fn readers() -> Result<PathBuf, String> {
+    package("readers").map(|folder| folder.join("bin"))
 }

@@ -52,7 +52,8 @@ fn a_gate_runs_pairs() {
     assert!(rows(&found["counts"], "changed").is_empty(), "{:#}", found["counts"]);
     let run = rows(&found, "metrics").iter().find(|metric| metric["name"] == "run").unwrap().clone();
     assert!(run["pairs"].as_u64().is_some_and(|pairs| (10..=14).contains(&pairs)), "{run:#}");
-    // 20 ms more in each run. A machine that is this loud may not see it, but then it must not say that there is nothing.
+    // 20 ms more in each run. A machine that is this loud may not see it, but then it must not say that there is
+    // nothing.
     match found["verdict"].as_str() {
         Some("regression") => assert_eq!((outcome.code(), &run["verdict"]), (3, &json!("slower")), "{found:#}"),
         Some("inconclusive") => assert_eq!(outcome.code(), 0, "{found:#}"),
