@@ -5,10 +5,14 @@ use std::collections::BTreeMap;
 use pellucid_profile::op::Class;
 use pellucid_profile::size::Distance;
 
+mod judge;
+mod moved;
+
 use super::align::align;
 use super::run::class_of;
 use super::side::{Group, Side, Site, group};
 use super::{Amount, Range};
+pub use judge::judge;
 
 /// What a change is to the verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -131,7 +135,7 @@ pub fn compare(base: &Side, new: &Side) -> Counts {
             _ => {}
         }
     }
-    take_moved(&mut different, &mut counts.moved);
+    moved::take(&mut different, &mut counts.moved);
     different.extend(beyond_sites(base, new, &different, &counts.varying));
     judge(&mut different);
     counts.changed = different;
@@ -176,54 +180,6 @@ fn change(base: &Side, old: Option<&Site>, now: Option<&Site>) -> Change {
         base: old.map(|site| site.range).unwrap_or_default(),
         new: now.map(|site| site.range).unwrap_or_default(),
         ..Change::default()
-    }
-}
-
-/// Takes out what is called from elsewhere as often as before: first site by site, then what adds up to the same.
-fn take_moved(different: &mut Vec<Change>, moved: &mut Vec<Moved>) {
-    let none = Range::default();
-    let mut at = 0;
-    while at < different.len() {
-        let gone = &different[at];
-        let is_same = |to: &Change| to.op == gone.op && to.base == none && to.new == gone.base;
-        let same_region = different.iter().position(|to| is_same(to) && to.region == gone.region);
-        let found = same_region.or_else(|| different.iter().position(is_same));
-        match found.filter(|_| gone.new == none && gone.base != none) {
-            None => at += 1,
-            Some(to) => {
-                let to_change = different.remove(to);
-                at -= usize::from(to < at);
-                let from = different.remove(at);
-                moved.push(Moved { from, to: to_change });
-            }
-        }
-    }
-    shifts(different, moved);
-}
-
-/// Routines of which as many calls and bytes were taken out as were put in: one row for each place that gained.
-fn shifts(different: &mut Vec<Change>, moved: &mut Vec<Moved>) {
-    let mut sums: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
-    for change in different.iter() {
-        let (calls, bytes) = change.delta();
-        let sum = sums.entry(&change.op).or_default();
-        *sum = (sum.0 + calls, sum.1 + bytes);
-    }
-    let even: Vec<String> = sums.iter().filter(|(_, sum)| **sum == (0, 0)).map(|(op, _)| (*op).to_owned()).collect();
-    for op in even {
-        let (of, others): (Vec<Change>, Vec<Change>) = std::mem::take(different).into_iter().partition(|c| c.op == op);
-        *different = others;
-        let (gain, lose): (Vec<Change>, Vec<Change>) = of.into_iter().partition(|c| c.delta() > (0, 0));
-        match (gain.len(), lose.len()) {
-            // Calls here, bytes there: nobody moved.
-            (0, _) | (_, 0) => different.extend(gain.into_iter().chain(lose)),
-            _ => {
-                let from = lose.iter().cycle();
-                let rows = gain.len().max(lose.len());
-                let pairs = gain.iter().cycle().zip(from).take(rows);
-                moved.extend(pairs.map(|(to, from)| Moved { from: from.clone(), to: to.clone() }));
-            }
-        }
     }
 }
 
@@ -272,48 +228,6 @@ fn both<K: Ord + Clone>(base: &BTreeMap<K, Range>, new: &BTreeMap<K, Range>) -> 
     let keys: std::collections::BTreeSet<&K> = base.keys().chain(new.keys()).collect();
     let rows = keys.into_iter().map(|key| (key.clone(), value(base, key), value(new, key)));
     rows.filter(|(_, old, now)| old != now).collect()
-}
-
-/// Kinds of routines whose calls stand for each other.
-fn kind(op: &str) -> Option<u8> {
-    match class_of(op) {
-        Some(Class::Setup | Class::Query | Class::Control | Class::Test) => None,
-        Some(Class::Signal) => Some(Class::Put as u8),
-        Some(class) => Some(class as u8),
-        // Pairs of PEs, and calls that found no room.
-        None => Some(u8::MAX),
-    }
-}
-
-/// By kind of routine: more calls or more bytes in all are worse, whichever routine of the kind they are of.
-pub fn judge(changed: &mut [Change]) {
-    let mut sums: BTreeMap<u8, (i64, i64)> = BTreeMap::new();
-    let is_counted = |change: &&mut Change| change.detail.is_none() && change.accepted.is_none();
-    for change in changed.iter_mut().filter(is_counted) {
-        let (calls, bytes) = change.delta();
-        if let Some(kind) = kind(&change.op) {
-            let sum = sums.entry(kind).or_default();
-            *sum = (sum.0 + calls, sum.1 + bytes);
-        }
-    }
-    for change in changed.iter_mut() {
-        change.effect = match kind(&change.op) {
-            None => Effect::Local,
-            Some(_) if change.detail.as_deref() == Some("calls that failed") => {
-                if change.delta().0 > 0 {
-                    Effect::Worse
-                } else {
-                    Effect::Better
-                }
-            }
-            Some(_) if change.detail.is_some() => Effect::Same,
-            Some(kind) => match sums.get(&kind).copied().unwrap_or_default() {
-                (0, 0) => Effect::Same,
-                (calls, bytes) if calls > 0 || bytes > 0 => Effect::Worse,
-                _ => Effect::Better,
-            },
-        };
-    }
 }
 
 /// The distance of all calls of a routine, where it is one.

@@ -1,5 +1,5 @@
-//! Times of runs, and what the statistics say of them. The unit is a run, never a call: the million calls of a run depend on
-//! each other.
+//! Times of runs, and what the statistics say of them. The unit is a run, never a call: the million calls of a run
+//! depend on each other.
 
 use std::collections::BTreeMap;
 

@@ -10,14 +10,18 @@
 //! | `accept` | changes that `.pellucid-perf.toml` accepts until a date |
 //! | `metric` | times of runs, and what the statistics say of them |
 //! | `cause` | the difference in time, divided up so that the parts add up to it |
+//! | `remarks` | what else differs: latencies, counters |
+//! | `library` | which library a program ran with |
 //! | `verdict` | all of it in one value, and the exit status |
 
 pub mod accept;
 mod align;
 pub mod cause;
 pub mod counts;
+mod library;
 pub mod metric;
 pub mod place;
+pub mod remarks;
 pub mod run;
 pub mod side;
 pub mod verdict;

@@ -9,8 +9,8 @@ use pellucid_profile::merge::{Merged, Source};
 use pellucid_profile::model::{Job, Pe, Progress, Routine};
 use pellucid_profile::op::{self, Class};
 
-use super::Amount;
 use super::place::{Place, Places};
+use super::{Amount, library, remarks};
 
 /// A call site: routine, place, region.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,6 +80,10 @@ pub struct Run {
     pub regions: BTreeMap<String, u64>,
     /// Routines over all PEs, with their latencies; setup is left out.
     pub routines: Vec<Routine>,
+    /// Latencies, counters: what explains and does not decide.
+    pub values: remarks::Values,
+    /// Build id of the library that it ran with; `None` where it is part of the program, or gone.
+    pub library: Option<String>,
     /// What to know before trusting it.
     pub doubts: Vec<String>,
 }
@@ -93,6 +97,9 @@ pub fn class_of(name: &str) -> Option<Class> {
 }
 
 impl Run {
+    /// The number of gets among the kinds of [`Run::pairs`].
+    pub const GETS: u8 = 1;
+
     /// Reads a profile.
     ///
     /// # Errors
@@ -109,6 +116,7 @@ impl Run {
             *per_host.entry(pe.host.clone()).or_default() += 1;
             (first, last) = (first.min(pe.init_ns), last.max(pe.finalize_ns));
             run.add(&pe, places, &mut numbers);
+            run.library = run.library.take().or_else(|| library::build_id(&pe.detail.modules));
         }
         if let Some(problem) = directory.problems().into_iter().next() {
             return Err(problem);
@@ -128,6 +136,7 @@ impl Run {
             }
         }
         run.doubt(&merged);
+        run.values = remarks::values(&merged);
         run.routines = merged.routines;
         run.routines.retain(|routine| routine.class != Class::Setup);
         Ok(run)

@@ -4,6 +4,7 @@ use super::accept::{self, Accept};
 use super::cause::{self, Causes};
 use super::counts::{self, Change, Counts, Effect};
 use super::metric::{self, Metric};
+use super::remarks::{self, Remark};
 use super::run::{Run, Shape};
 use super::side::Side;
 use crate::stats::sequence::Finding;
@@ -136,6 +137,8 @@ pub struct Comparison {
     pub min_effect: f64,
     /// Where the difference in time comes from.
     pub causes: Causes,
+    /// What else differs.
+    pub remarks: Vec<Remark>,
     /// What to know before trusting it.
     pub notes: Vec<String>,
     /// What it comes to.
@@ -158,7 +161,9 @@ pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comp
     found.notes.extend(base.iter().chain(new).flat_map(|run| run.doubts.iter().cloned()));
     for runs in [base, new] {
         found.reasons.extend(runs.iter().filter_map(|run| differs(&runs[0].shape, &run.shape, rules)));
+        found.reasons.extend(runs.iter().filter_map(|run| other_library(runs[0], run)));
     }
+    circumstances(&mut found, base, new, paired);
     let (mut old, mut now) = (old, now);
     exact(&mut found, &mut old, &mut now, rules);
     if found.reasons.is_empty() {
@@ -169,10 +174,40 @@ pub fn compare(base: &[&Run], new: &[&Run], paired: bool, rules: &Rules) -> Comp
         }
         if old.shape.npes == now.shape.npes {
             found.causes = cause::find(base, new, &old, &now);
+            found.remarks = remarks::find(base, new);
         }
     }
     found.decide(rules, paired);
     found
+}
+
+/// Why two runs of one side are not runs of the same.
+fn other_library(first: &Run, run: &Run) -> Option<String> {
+    let (a, b) = (first.library.as_ref()?, run.library.as_ref()?);
+    (a != b).then(|| {
+        let (first, run) = (first.dir.display(), run.dir.display());
+        format!("runs of one side with different libraries: build {a:.12} in {first}, {b:.12} in {run}")
+    })
+}
+
+/// What does not keep two sides from being compared, and is to be known: another library, other hosts.
+fn circumstances(found: &mut Comparison, base: &[&Run], new: &[&Run], paired: bool) {
+    let (Some(old), Some(now)) = (base.first(), new.first()) else { return };
+    for (side, run) in found.sides.iter_mut().zip([old, now]) {
+        side.facts.extend(run.library.iter().map(|id| ("libsma".to_owned(), id.clone())));
+    }
+    if let (Some(a), Some(b)) = (&old.library, &now.library)
+        && a != b
+    {
+        found.notes.push(format!("the library differs as well: libsma build {a:.12} against {b:.12}"));
+    }
+    let hosts = |runs: &[&Run]| runs.iter().map(|run| run.job.host.clone()).collect::<std::collections::BTreeSet<_>>();
+    let (old, now) = (hosts(base), hosts(new));
+    if paired && old.is_disjoint(&now) {
+        let list = |hosts: std::collections::BTreeSet<String>| hosts.into_iter().collect::<Vec<_>>().join(", ");
+        let (old, now) = (list(old), list(now));
+        found.notes.push(format!("base ran on {old}, new on {now}: times are of different machines"));
+    }
 }
 
 /// The exact layer alone.

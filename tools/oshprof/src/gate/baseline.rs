@@ -1,5 +1,5 @@
-//! A command against the latest entry of a store: communication exactly, times as a remark, and only from the same kind of
-//! machine.
+//! A command against the latest entry of a store: communication exactly, times as a remark, and only from the same
+//! kind of machine.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,7 +45,9 @@ pub(super) fn run(request: &Request, baseline: &str) -> Result<ExitCode, Failure
         Comparison { sides: [about_entry(entry, &base), about(line, runs[0], &new)], ..Comparison::default() };
     found.sides[1].facts = facts.clone();
     verdict::exact(&mut found, &mut base, &mut new, &request.options.rules);
-    if entry.machine == machine::class(&facts) {
+    if entry.metrics.is_empty() {
+        found.notes.push("times are not compared: the baseline has counts only".to_owned());
+    } else if entry.machine == machine::class(&facts) {
         found.metrics = times(entry, &runs, &request.options.rules.primary);
     } else {
         found

@@ -47,6 +47,19 @@ pub fn class(facts: &[(String, String)]) -> String {
     format!("{}, {} cores, Linux {}", fact(facts, "cpu"), fact(facts, "cores"), kernel.join("."))
 }
 
+/// What has to stay as it is from the first run to the last.
+const FIXED: [&str; 7] = ["cpu", "cores", "kernel", "governor", "turbo", "huge pages", "address randomisation"];
+
+/// What changed from the first run to the last: times before and after it are of two machines, and so are no pairs.
+pub fn changes(before: &[(String, String)], after: &[(String, String)]) -> Vec<String> {
+    let differs = |name: &&str| fact(before, name) != fact(after, name);
+    let text = |name: &str| {
+        let (old, now) = (fact(before, name), fact(after, name));
+        format!("the machine changed while programs were run: {name} was `{old}` and is `{now}`")
+    };
+    FIXED.into_iter().filter(differs).map(text).collect()
+}
+
 /// What makes times less certain.
 pub fn doubts(facts: &[(String, String)], npes: u32) -> Vec<String> {
     let mut doubts = Vec::new();
@@ -86,5 +99,20 @@ mod tests {
         };
         assert_eq!((of("8", "0.5", "performance"), of("2", "3.0", "powersave")), (0, 3));
         assert!(class(&facts()).contains("cores, Linux"));
+    }
+
+    #[test]
+    fn a_machine_that_changes_is_named() {
+        let of = |governor: &str, load: &str| {
+            [("cpu", "x"), ("governor", governor), ("load", load)]
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        };
+        assert_eq!(changes(&of("powersave", "0.1"), &of("powersave", "3.0")), Vec::<String>::new());
+        let changed = changes(&of("powersave", "0.1"), &of("performance", "0.1"));
+        assert!(
+            changed.len() == 1 && changed[0].ends_with("governor was `powersave` and is `performance`"),
+            "{changed:?}"
+        );
+        assert_eq!(changes(&facts(), &facts()), Vec::<String>::new());
     }
 }

@@ -1,5 +1,5 @@
-//! Which of a pair comes first. Two pairs make a block of base, new, new, base or the other way round, so that what drifts
-//! evenly cancels; which way, a seeded lot says, so that nothing periodic can keep step.
+//! Which of a pair comes first. Two pairs make a block of base, new, new, base or the other way round, so that what
+//! drifts evenly cancels; which way, a seeded lot says, so that nothing periodic can keep step.
 
 /// The order of pairs.
 pub struct Order {

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::short;
 use super::store::{Entry, Store};
+use super::{short, together};
 use crate::compare::counts::{self, Change, Effect};
 use crate::outline::{amounts, percent, place};
 use crate::stats::divisive::{ChangePoint, SHORTEST, change_points};
@@ -34,6 +34,10 @@ pub struct Finding {
     pub is_suspected: bool,
     /// Changed counts.
     pub changes: Vec<Change>,
+    /// Parts of the counts that changed, where the counts themselves are gone.
+    pub groups: Vec<String>,
+    /// Other series that changed with this one.
+    pub also: Vec<String>,
     /// Changed times: name, effect as a logarithm.
     pub times: Vec<(String, f64)>,
 }
@@ -49,8 +53,12 @@ impl Finding {
         let mut parts: Vec<String> =
             self.times.iter().map(|(name, effect)| format!("{name} {}", percent(*effect))).collect();
         parts.extend(self.changes.iter().map(|c| format!("{} at {}: {}", c.op, place(c), amounts(c))));
+        if !self.groups.is_empty() {
+            parts.push(format!("counts of {} (their tables are gone from the store)", self.groups.join(", ")));
+        }
         let (commit, before) = (short(&self.commit), short(&self.before));
-        format!("{what} since {commit} (before: {before}) in `{}`: {}", self.suite, parts.join("; "))
+        let also: String = self.also.iter().map(|suite| format!(", `{suite}`")).collect();
+        format!("{what} since {commit} (before: {before}) in `{}`{also}: {}", self.suite, parts.join("; "))
     }
 
     /// For programs.
@@ -64,7 +72,8 @@ impl Finding {
         };
         let time = |(name, effect): &(String, f64)| json!({ "name": name, "ratio": effect.exp() });
         json!({
-            "suite": self.suite, "commit": self.commit, "before": self.before, "age": self.age,
+            "suite": self.suite, "also": self.also, "groups": self.groups,
+            "commit": self.commit, "before": self.before, "age": self.age,
             "regression": self.is_worse, "suspected": self.is_suspected, "text": self.text(),
             "counts": self.changes.iter().map(change).collect::<Vec<_>>(),
             "metrics": self.times.iter().map(time).collect::<Vec<_>>(),
@@ -81,13 +90,16 @@ pub fn all(store: &Store) -> Result<Vec<Finding>, String> {
     for entry in store.all()? {
         suites.entry(entry.suite.clone()).or_default().push(entry);
     }
-    let mut findings = Vec::new();
+    let (mut findings, mut of_times) = (Vec::new(), Vec::new());
     for entries in suites.values() {
         findings.extend(steps(store, entries)?);
         let mut machines: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
         entries.iter().for_each(|entry| machines.entry(&entry.machine).or_default().push(entry));
-        machines.values().for_each(|entries| findings.extend(times(entries)));
+        for entries in machines.into_values() {
+            of_times.extend(times(&entries).into_iter().map(|finding| together::Seen::new(finding, &entries)));
+        }
     }
+    findings.extend(together::merge(of_times));
     Ok(findings)
 }
 
@@ -98,8 +110,13 @@ fn steps(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
         if pair[0].counts == pair[1].counts || pair[0].shape != pair[1].shape {
             continue;
         }
-        let found = counts::compare(&store.side(&pair[0])?, &store.side(&pair[1])?);
-        if found.changed.is_empty() {
+        let (mut changes, mut groups) = (Vec::new(), Vec::new());
+        match store.side(&pair[0]).and_then(|old| Ok((old, store.side(&pair[1])?))) {
+            Ok((old, now)) => changes = counts::compare(&old, &now).changed,
+            Err(_) if pair.iter().all(|entry| !entry.groups.is_empty()) => groups = other_groups(&pair[0], &pair[1]),
+            Err(why) => return Err(why),
+        }
+        if changes.is_empty() && groups.is_empty() {
             continue;
         }
         findings.push(Finding {
@@ -107,21 +124,34 @@ fn steps(store: &Store, entries: &[Entry]) -> Result<Vec<Finding>, String> {
             commit: pair[1].commit.clone(),
             before: pair[0].commit.clone(),
             age: entries.len() - at - 2,
-            is_worse: found.changed.iter().any(|change| change.effect == Effect::Worse),
+            is_worse: changes.iter().any(|change| change.effect == Effect::Worse),
             is_suspected: false,
-            changes: found.changed,
+            changes,
+            groups,
+            also: Vec::new(),
             times: Vec::new(),
         });
     }
     Ok(findings)
 }
 
+/// Parts of the counts whose hashes differ.
+fn other_groups(old: &Entry, now: &Entry) -> Vec<String> {
+    let names: std::collections::BTreeSet<&String> = old.groups.keys().chain(now.groups.keys()).collect();
+    names.into_iter().filter(|name| old.groups.get(*name) != now.groups.get(*name)).cloned().collect()
+}
+
+/// Runs of a series in which changes of times are looked for, the newest: the work grows with their square.
+const LONGEST: usize = 200;
+
 /// Where times changed: metrics that change at the same run are one finding.
 pub fn times(entries: &[&Entry]) -> Vec<Finding> {
+    let entries = &entries[entries.len().saturating_sub(LONGEST)..];
     let mut names: Vec<&String> = entries.iter().flat_map(|entry| entry.metrics.keys()).collect();
     names.sort();
     names.dedup();
     let mut found: BTreeMap<(usize, bool), Vec<(String, f64)>> = BTreeMap::new();
+    let together = names.len();
     for name in names {
         let known: Vec<(usize, f64)> = entries
             .iter()
@@ -129,7 +159,7 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
             .filter_map(|(at, entry)| Some((at, entry.metrics.get(name).filter(|ns| **ns >= 1.0)?.ln())))
             .collect();
         let series: Vec<f64> = known.iter().map(|(_, value)| *value).collect();
-        for (point, suspected) in points(&series) {
+        for (point, suspected) in points(&series, together) {
             let at = known[point.at].0;
             // One commit moves several metrics, and noise may put one of them a run off.
             let at = [at, at.wrapping_sub(1), at + 1]
@@ -149,6 +179,8 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
             is_worse: times.iter().any(|(_, effect)| *effect > 0.0),
             is_suspected,
             changes: Vec::new(),
+            groups: Vec::new(),
+            also: Vec::new(),
             times,
         }
     };
@@ -156,9 +188,9 @@ pub fn times(entries: &[&Entry]) -> Vec<Finding> {
 }
 
 /// Change points, and the last runs where they are far off.
-fn points(series: &[f64]) -> Vec<(ChangePoint, bool)> {
+fn points(series: &[f64], together: usize) -> Vec<(ChangePoint, bool)> {
     let matters = MIN_EFFECT.ln_1p();
-    let confirmed = change_points(series, matters);
+    let confirmed = change_points(series, matters, together);
     let begin = confirmed.last().map_or(0, |point| point.at);
     let mut all: Vec<(ChangePoint, bool)> = confirmed.into_iter().map(|point| (point, false)).collect();
     let segment = &series[begin..];
@@ -181,64 +213,4 @@ fn points(series: &[f64]) -> Vec<(ChangePoint, bool)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn normal(random: &mut fastrand::Rng) -> f64 {
-        (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
-    }
-
-    fn history(length: usize, seed: u64, level: impl Fn(usize) -> f64) -> Vec<Entry> {
-        let mut random = fastrand::Rng::with_seed(seed);
-        let one = |at: usize, noise: f64| Entry {
-            commit: format!("c{at}"),
-            metrics: BTreeMap::from([("run".to_owned(), 1e9 * (level(at) + 0.02 * noise).exp())]),
-            ..Entry::default()
-        };
-        (0..length).map(|at| one(at, normal(&mut random))).collect()
-    }
-
-    fn check(entries: &[Entry]) -> Vec<Finding> {
-        times(&entries.iter().collect::<Vec<_>>())
-    }
-
-    #[test]
-    fn planted_changes_name_their_commits() {
-        let entries = history(200, 4, |at| match at {
-            0..70 => 0.0,
-            70..130 => 0.1,
-            130..170 => 0.04,
-            _ => 0.2,
-        });
-        let found = check(&entries);
-        assert_eq!(found.len(), 3, "{found:?}");
-        for (finding, planted) in found.iter().zip([70_usize, 130, 170]) {
-            let commit: usize = finding.commit[1..].parse().unwrap();
-            assert!(commit.abs_diff(planted) <= 2, "{} for {planted}", finding.commit);
-        }
-        assert_eq!(found.iter().map(|f| f.is_worse).collect::<Vec<_>>(), [true, false, true]);
-    }
-
-    #[test]
-    fn a_large_change_is_told_after_two_runs_and_confirmed_after_five() {
-        let of = |after: usize| check(&history(40 + after, 8, |at| if at < 40 { 0.0 } else { 0.3 }));
-        assert!(of(1).is_empty(), "one run may be a spike");
-        let two = of(2);
-        assert!(two.len() == 1 && two[0].is_suspected && two[0].commit == "c40", "{two:?}");
-        let five = of(5);
-        assert!(five.len() == 1 && !five[0].is_suspected && five[0].commit == "c40", "{five:?}");
-    }
-
-    #[test]
-    fn what_went_away_is_forgotten() {
-        let found = check(&history(60, 8, |at| if (40..42).contains(&at) { 0.3 } else { 0.0 }));
-        assert!(found.is_empty(), "{found:?}");
-    }
-
-    #[test]
-    fn unchanged_histories_have_no_findings() {
-        let histories = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 1000 } else { 100 };
-        let wrong = (0..histories).filter(|seed| !check(&history(40, 1000 + seed, |_| 0.0)).is_empty()).count();
-        assert!(wrong as u64 * 1000 <= histories * 15 + 1000, "{wrong} of {histories}");
-    }
-}
+mod tests;

@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `store` | the files: lines that are only added, and tables of counts by their hash |
 //! | `check` | steps of counts and change points of times |
+//! | `together` | series that change with each other are one finding |
 //! | `plot` | all of it as a page |
 
 pub mod check;
 mod plot;
 pub mod store;
+mod together;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,11 +32,12 @@ usage: oshprof history add DIR... --commit SHA [--store S] [options]
        oshprof history check [--store S] [--json] [--last N]
        oshprof history plot FILE [--store S]
 
-Keeps what profiles say, commit by commit, in the directory S (default: .pellucid-history), which may be part of a repository.
+Keeps what profiles say, commit by commit, in the directory S (default: .pellucid-history), which may be part of a
+repository.
 
   add    adds the profiles in DIR..., which are runs of one program (two tell what varies from run to run)
          --commit SHA, --parent SHA, --branch NAME, --time SECONDS (since 1970; default: now),
-         --suite NAME (default: program, PEs and arguments)
+         --suite NAME (default: program, PEs and arguments), --no-times (counts only: for a baseline in a repository)
   list   one line a run
   check  which commit changed communication (exactly) or times (change points, by a permutation test)
          --last N    only what the last N runs of a suite brought is a failure (default 10)
@@ -90,6 +93,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             "branch" => facts.branch = value()?,
             "suite" => facts.suite = Some(value()?),
             "time" => facts.time = Some(number(&value()?)?),
+            "no-times" => facts.no_times = true,
             "last" => last = number(&value()?)? as usize,
             _ => return Err(format!("history: invalid option '--{name}'")),
         }
@@ -181,7 +185,8 @@ fn check_all(store: &Store, last: usize, json: bool) -> Result<ExitCode, String>
         format!("{:#}\n", serde_json::json!({ "schema_version": 1, "verdict": verdict, "findings": list }))
     } else {
         let mut out: String = findings.iter().map(|finding| shown_text(&finding.text()).add_line()).collect();
-        out.push_str(&format!("{verdict}: {} findings\n", findings.len()));
+        let plural = if findings.len() == 1 { "" } else { "s" };
+        out.push_str(&format!("{verdict}: {} finding{plural}\n", findings.len()));
         out
     };
     let printed = print(&text);

@@ -8,6 +8,7 @@ use pellucid_profile::report::shown_time;
 
 use super::{amounts, headline, percent, place, sentence, signed_time, unseen};
 use crate::compare::counts::{Change, Effect};
+use crate::compare::remarks::Remark;
 use crate::compare::run::Run;
 use crate::compare::verdict::{Comparison, Verdict};
 use crate::html::{escape, style};
@@ -32,6 +33,7 @@ pub fn end() -> String {
 const STYLE: &str = "
 .bad{color:var(--warm)}.good{color:var(--acc2)}.verdict{font-size:1.15rem;margin:.4rem 0 1rem}td.wide{white-space:normal}
 .line{fill:none;stroke:var(--acc);stroke-width:2}.axis{stroke:var(--line)}.cut{stroke:var(--warm);stroke-dasharray:4 3}
+.step{stroke:var(--acc2);stroke-width:2.5}.counts{stroke:var(--dim);stroke-dasharray:2 3}
 .dot{fill:var(--acc)}.dot.bad{fill:var(--warm)}.dot.good{fill:var(--acc2)}.base{fill:var(--dim);opacity:.55}
 ";
 
@@ -59,12 +61,16 @@ pub fn page(found: &Comparison, base: &[&Run], new: &[&Run]) -> String {
     causes(&mut out, found);
     timeline(&mut out, base, new);
     shift(&mut out, base, new);
-    if !found.notes.is_empty() {
-        out.push_str("<section><h2>Notes</h2><ul>");
-        found.notes.iter().for_each(|note| out.push_str(&format!("<li>{}</li>", escape(note))));
-        out.push_str("</ul></section>\n");
-    }
+    list(&mut out, "What else differs", found.remarks.iter().map(Remark::text));
+    list(&mut out, "Notes", found.notes.iter().cloned());
     out + &end()
+}
+
+fn list(out: &mut String, title: &str, rows: impl Iterator<Item = String>) {
+    let rows: String = rows.map(|row| format!("<li>{}</li>", escape(&row))).collect();
+    if !rows.is_empty() {
+        let _ = writeln!(out, "<section><h2>{title}</h2><ul>{rows}</ul></section>");
+    }
 }
 
 fn table(out: &mut String, titles: &[&str], rows: &[Vec<String>]) {
@@ -72,10 +78,17 @@ fn table(out: &mut String, titles: &[&str], rows: &[Vec<String>]) {
     titles.iter().for_each(|title| out.push_str(&format!("<th>{}</th>", escape(title))));
     out.push_str("</tr></thead><tbody>\n");
     for row in rows {
-        let cells: String = row.iter().map(|cell| format!("<td class=\"wide\">{}</td>", escape(cell))).collect();
+        let class = |cell: &str| if is_number(cell) { "n" } else { "wide" };
+        let cells: String =
+            row.iter().map(|cell| format!("<td class=\"{}\">{}</td>", class(cell), escape(cell))).collect();
         let _ = writeln!(out, "<tr>{cells}</tr>");
     }
     out.push_str("</tbody></table></div>\n");
+}
+
+/// Whether a cell is a number with its unit, which stands at the right and is not broken.
+fn is_number(cell: &str) -> bool {
+    cell.len() < 12 && cell.starts_with(|c: char| c.is_ascii_digit() || "+-~".contains(c))
 }
 
 fn communication(out: &mut String, found: &Comparison) {
@@ -112,7 +125,8 @@ fn times(out: &mut String, found: &Comparison) {
         .iter()
         .map(|metric| {
             let (base, new) = (metric.median(|pair| pair.0).round(), metric.median(|pair| pair.1).round());
-            let tested = metric.tested.map_or([String::new(), String::new(), String::new()], |t| {
+            let ratio = if base > 0.0 && new > 0.0 { percent((new / base).ln()) } else { String::new() };
+            let tested = metric.tested.map_or([ratio, String::new(), String::new()], |t| {
                 let interval = format!("{} to {}", percent(t.interval.0), percent(t.interval.1));
                 [percent(t.effect), interval, format!("{:.4}", t.p.min(t.p_faster))]
             });
@@ -147,7 +161,7 @@ fn causes(out: &mut String, found: &Comparison) {
         .map(|cause| {
             let parts = &cause.parts;
             let [sum, count, cost, mix, waited] =
-                [parts.sum(), parts.count, parts.cost, parts.mix, cause.waited_ns].map(signed_time);
+                [parts.sum(), parts.count, parts.cost, parts.mix, cause.waited_ns].map(unless_none);
             vec![sum, sentence(cause), count, cost, mix, waited, format!("{:.0} %", 100.0 * cause.agree)]
         })
         .collect();
@@ -156,6 +170,11 @@ fn causes(out: &mut String, found: &Comparison) {
     rows.push(rest);
     table(out, &["difference", "what", "count", "cost", "mix", "of it waited", "pairs agree"], &rows);
     out.push_str("</section>\n");
+}
+
+/// A part of a difference; nothing where it is none.
+fn unless_none(ns: f64) -> String {
+    if ns.abs() < 0.5 { String::new() } else { signed_time(ns) }
 }
 
 /// What each PE did with its time, before and now: a bar each.

@@ -6,6 +6,7 @@ use crate::compare::Range;
 use crate::compare::cause::{Cause, What};
 use crate::compare::counts::{Change, Moved};
 use crate::compare::metric::Metric;
+use crate::compare::remarks::Remark;
 use crate::compare::verdict::{About, Comparison};
 
 /// Version of the object.
@@ -33,8 +34,14 @@ pub fn object(found: &Comparison) -> Value {
         "causes": found.causes.rows.iter().map(cause).collect::<Vec<_>>(),
         "causes_others_ns": whole(found.causes.others_ns),
         "causes_delta_ns": whole(found.causes.delta_ns),
+        "remarks": found.remarks.iter().map(remark).collect::<Vec<_>>(),
         "notes": found.notes,
     })
+}
+
+fn remark(remark: &Remark) -> Value {
+    let Remark { kind, name, base, new } = remark;
+    json!({ "what": kind.name(), "name": name, "base": base, "new": new, "text": remark.text() })
 }
 
 /// Whole nanoseconds; parts are rounded so that they still add up.
@@ -108,6 +115,7 @@ fn metric(metric: &Metric, min_effect: f64) -> Value {
         "pairs": metric.values.len(),
         "base_median": metric.median(|pair| pair.0),
         "new_median": metric.median(|pair| pair.1),
+        "values": metric.values.iter().map(|(base, new)| [whole(*base), whole(*new)]).collect::<Vec<_>>(),
         "ratio_of": if metric.of_run { "run" } else { "itself" },
         "min_effect": min_effect,
         "verdict": metric.verdict(),

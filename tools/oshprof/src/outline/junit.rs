@@ -45,6 +45,7 @@ pub fn report(found: &Comparison) -> String {
 
 /// Text as XML has it; what XML has not at all is left out.
 fn xml(text: &str) -> String {
-    let text: String = text.chars().filter(|c| *c == '\n' || !c.is_control()).collect();
+    let is_text = |c: &char| *c == '\n' || !(c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}'));
+    let text: String = text.chars().filter(is_text).collect();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

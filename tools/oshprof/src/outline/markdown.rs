@@ -15,7 +15,8 @@ const ROWS: usize = 10;
 
 /// The comment.
 pub fn comment(found: &Comparison, id: &str) -> String {
-    let mut out = format!("<!-- pellucid-perf:{} -->\n", id.replace("--", "-").replace(['>', '\n'], ""));
+    let id: String = id.replace("--", "-").replace(['>', '\n'], "").chars().take(LONGEST).collect();
+    let mut out = format!("<!-- pellucid-perf:{id} -->\n");
     let sign = match found.verdict {
         Verdict::Regression => "❌",
         Verdict::Improvement => "🎉",
@@ -52,10 +53,18 @@ fn floor(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Text of a program as Markdown has it.
+/// Most characters of a cell: names of C++ functions may have thousands.
+const LONGEST: usize = 300;
+
+/// Text of a program as Markdown has it, cut where it is very long.
 fn text(plain: &str) -> String {
+    let shown = shown_text(plain);
     let mut out = String::new();
-    for c in shown_text(plain).chars() {
+    for (at, c) in shown.chars().enumerate() {
+        if at == LONGEST {
+            out.push('…');
+            break;
+        }
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -154,6 +163,9 @@ fn about(out: &mut String, found: &Comparison) {
         let shape = &side.shape;
         let line = format!("{name}: {} {} on {} PEs, {} runs", side.program, shape.arguments, shape.npes, side.runs);
         let _ = writeln!(out, "{}  ", text(&line));
+    }
+    for remark in &found.remarks {
+        let _ = writeln!(out, "- {}", text(&remark.text()));
     }
     for note in &found.notes {
         let _ = writeln!(out, "- {}", text(note));

@@ -75,6 +75,7 @@ pub fn headline(found: &Comparison) -> String {
     let of = |effect: Effect| found.changes(effect).count();
     let places = |count: usize| format!("{count} place{}", if count == 1 { "" } else { "s" });
     match (of(Effect::Worse), of(Effect::Better), of(Effect::Same) + of(Effect::Local)) {
+        (0, 0, 0) if found.counts.compared > 0 => parts.push("communication is the same".to_owned()),
         (0, 0, 0) => {}
         (0, 0, n) => parts.push(format!("communication changed in {}, no more of it in all", places(n))),
         (0, n, _) => parts.push(format!("less communication in {}", places(n))),
@@ -96,6 +97,9 @@ pub fn headline(found: &Comparison) -> String {
                 .filter(|m| m.primary && m.verdict() == "inconclusive")
                 .filter_map(|m| unseen(m, found)),
         );
+    }
+    if !found.metrics.is_empty() && found.metrics.iter().all(|metric| metric.tested.is_none()) {
+        parts.push("times were not tested".to_owned());
     }
     if parts.is_empty() { word.to_owned() } else { format!("{word}: {}", parts.join("; ")) }
 }
@@ -130,6 +134,12 @@ pub fn sentence(cause: &Cause) -> String {
             format!("PE {pe}: {deed}{region}{at}")
         }
         (What::Wait, Some(pe)) => format!("{} at {}{region}: PE {pe} comes late", cause.op, cause.shown),
-        _ => format!("{} at {}{region}", cause.op, cause.shown),
+        _ => {
+            let after = if cause.is_meeting { ", after the last PE has come" } else { "" };
+            format!("{} at {}{region}{after}", cause.op, cause.shown)
+        }
     }
 }
+
+#[cfg(test)]
+mod tests;

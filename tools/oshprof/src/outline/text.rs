@@ -22,6 +22,7 @@ pub fn page(found: &Comparison) -> String {
         communication(&mut out, found);
         times(&mut out, found);
         causes(&mut out, found);
+        remarks(&mut out, found);
     }
     for note in &found.notes {
         let _ = writeln!(out, "note: {}", shown_text(note));
@@ -175,4 +176,15 @@ fn causes(out: &mut String, found: &Comparison) {
     }
     let rest: f64 = causes.rows.iter().skip(CAUSES).map(|cause| cause.parts.sum()).sum();
     let _ = writeln!(out, "  {:>9}  (others)\n", signed_time(rest + causes.others_ns));
+}
+
+fn remarks(out: &mut String, found: &Comparison) {
+    if found.remarks.is_empty() {
+        return;
+    }
+    out.push_str("what else differs\n");
+    for remark in &found.remarks {
+        let _ = writeln!(out, "  {}", shown_text(&remark.text()));
+    }
+    out.push('\n');
 }

@@ -1,18 +1,21 @@
 //! Change points of a series: E-divisive (Matteson and James 2014) with a permutation test.
 //!
 //! For every place at which a series could be split in two, the statistic is how much further values of different
-//! parts lie from each other than values of one part. Whether the largest such number means anything, shuffled series tell:
-//! it does where at most 1 % of them have as large a one. Both parts are then searched in turn. A t-test of the two parts
-//! would take the split for given, though it was chosen as the best of many: it sees changes in a third of the
-//! series that have none.
+//! parts lie from each other than values of one part. Whether the largest such number means anything, shuffled series
+//! tell: it does where at most 1 % of them have as large a one. Both parts are then searched in turn. A t-test of the
+//! two parts would take the split for given, though it was chosen as the best of many: it sees changes in a third of
+//! the series that have none.
 
 use super::median;
 
 /// Least length of a part.
 pub const SHORTEST: usize = 5;
-/// Shuffled series.
+/// Shuffled series, of which at most one in a hundred may have as large a statistic where one series is looked at, and of ten
+/// series that belong together one in a thousand each.
 const PERMUTATIONS: usize = 999;
-/// Level.
+/// The same for more series than ten.
+const MOST_PERMUTATIONS: usize = 9999;
+/// Level for all series together.
 const LEVEL: f64 = 0.01;
 
 /// A change.
@@ -28,11 +31,13 @@ pub struct ChangePoint {
     pub p: f64,
 }
 
-/// Change points of a series of logarithms where the level changes by more than `min_effect`, a logarithm too.
-pub fn change_points(series: &[f64], min_effect: f64) -> Vec<ChangePoint> {
+/// Change points of a series of logarithms where the level changes by more than `min_effect`, a logarithm too. It is
+/// one of `together` series (the metrics of a history): each is tested at a part of the level, so that all of them
+/// together keep it.
+pub fn change_points(series: &[f64], min_effect: f64, together: usize) -> Vec<ChangePoint> {
     let mut random = fastrand::Rng::with_seed(0x5eed);
     let mut cuts = Vec::new();
-    search(series, 0, &mut random, &mut cuts);
+    search(series, 0, together.max(1), &mut random, &mut cuts);
     cuts.sort_by_key(|(at, _)| *at);
     loop {
         let ends: Vec<usize> = cuts.iter().map(|(at, _)| *at).chain([series.len()]).collect();
@@ -54,20 +59,22 @@ pub fn change_points(series: &[f64], min_effect: f64) -> Vec<ChangePoint> {
     }
 }
 
-fn search(series: &[f64], begin: usize, random: &mut fastrand::Rng, cuts: &mut Vec<(usize, f64)>) {
+fn search(series: &[f64], begin: usize, together: usize, random: &mut fastrand::Rng, cuts: &mut Vec<(usize, f64)>) {
     let Some((at, best)) = best_split(series) else { return };
     let mut shuffled = series.to_vec();
-    let (mut larger, allowed) = (0, (LEVEL * (PERMUTATIONS + 1) as f64) as usize);
-    for _ in 0..PERMUTATIONS {
+    let permutations = (100 * together).saturating_sub(1).clamp(PERMUTATIONS, MOST_PERMUTATIONS);
+    let allowed = (LEVEL / together as f64 * (permutations + 1) as f64) as usize;
+    let (mut larger, allowed) = (0, allowed.max(1));
+    for _ in 0..permutations {
         random.shuffle(&mut shuffled);
         larger += usize::from(best_split(&shuffled).is_some_and(|(_, q)| q >= best));
         if larger >= allowed {
             return;
         }
     }
-    cuts.push((begin + at, (larger + 1) as f64 / (PERMUTATIONS + 1) as f64));
-    search(&series[..at], begin, random, cuts);
-    search(&series[at..], begin + at, random, cuts);
+    cuts.push((begin + at, (larger + 1) as f64 / (permutations + 1) as f64));
+    search(&series[..at], begin, together, random, cuts);
+    search(&series[at..], begin + at, together, random, cuts);
 }
 
 /// The split with the largest statistic, and the statistic.
@@ -140,7 +147,7 @@ mod tests {
             _ => 0.15,
         };
         let series: Vec<f64> = (0..200).map(|at| level(at) + 0.015 * noise(&mut random)).collect();
-        let found: Vec<usize> = change_points(&series, 0.02).iter().map(|point| point.at).collect();
+        let found: Vec<usize> = change_points(&series, 0.02, 1).iter().map(|point| point.at).collect();
         assert_eq!(found.len(), 3, "{found:?}");
         for (found, planted) in found.iter().zip([60, 110, 160]) {
             assert!(found.abs_diff(planted) <= 2, "{found} for {planted}");
@@ -155,15 +162,15 @@ mod tests {
         let mut wrong = 0;
         for length in [20, 30, 45, 60].into_iter().cycle().take(series) {
             let values: Vec<f64> = (0..length).map(|_| 0.03 * noise(&mut random)).collect();
-            wrong += usize::from(!change_points(&values, 0.0).is_empty());
+            wrong += usize::from(!change_points(&values, 0.0, 1).is_empty());
         }
         assert!(wrong * 1000 <= series * 15 + 1000, "{wrong} of {series}");
     }
 
     #[test]
     fn short_and_constant_series() {
-        assert!(change_points(&[], 0.02).is_empty());
-        assert!(change_points(&[1.0; 9], 0.02).is_empty());
-        assert!(change_points(&[1.0; 40], 0.02).is_empty());
+        assert!(change_points(&[], 0.02, 1).is_empty());
+        assert!(change_points(&[1.0; 9], 0.02, 1).is_empty());
+        assert!(change_points(&[1.0; 40], 0.02, 1).is_empty());
     }
 }

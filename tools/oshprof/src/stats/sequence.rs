@@ -6,8 +6,8 @@
 use super::holm;
 use super::wilcoxon::{estimate, interval, noise, p_greater, p_less, visible};
 
-/// Level of the test of one metric at one look, from [`FULL`] pairs on; at earlier looks half of it, since all looks together must
-/// keep the promise, and the later ones see more.
+/// Level of the test of one metric at one look, from [`FULL`] pairs on; at earlier looks half of it, since all looks
+/// together must keep the promise, and the later ones see more.
 pub const ALPHA: f64 = 0.0005;
 const FULL: usize = 20;
 /// Level at which an effect that matters is ruled out.

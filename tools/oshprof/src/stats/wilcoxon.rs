@@ -1,7 +1,7 @@
 //! The signed-rank test of Wilcoxon and the estimate of Hodges and Lehmann that belongs to it, both exact.
 //!
-//! Of differences d_1 ... d_n the absolute values are ranked; W is the sum of the ranks of the positive ones. If base and
-//! new do not differ each sign is as likely as the other, so the distribution of W follows from counting: no
+//! Of differences d_1 ... d_n the absolute values are ranked; W is the sum of the ranks of the positive ones. If base
+//! and new do not differ each sign is as likely as the other, so the distribution of W follows from counting: no
 //! assumption on the shape of the noise but that it is symmetric between the two.
 
 use super::{median, middle};
@@ -96,8 +96,8 @@ pub fn noise(differences: &[f64]) -> f64 {
     1.4826 * median(&distances) / std::f64::consts::SQRT_2
 }
 
-/// The smallest effect that so many pairs find in 95 of 100 cases, where a run has this noise: what the test needs at this
-/// level, and what the estimate has to exceed.
+/// The smallest effect that so many pairs find in 95 of 100 cases, where a run has this noise: what the test needs at
+/// this level, and what the estimate has to exceed.
 pub fn visible(noise: f64, pairs: usize, z_level: f64, min_effect: f64) -> f64 {
     // Of the estimate; its efficiency against the mean is 3 / pi.
     let error = noise * std::f64::consts::SQRT_2 * (std::f64::consts::PI / 3.0 / pairs.max(1) as f64).sqrt();

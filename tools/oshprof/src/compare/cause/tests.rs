@@ -1,9 +1,12 @@
 //! Whatever the numbers are, the parts add up to the difference.
 
+use std::collections::BTreeMap;
+
+use super::parts::parts;
 use super::*;
 use crate::compare::Amount;
 use crate::compare::place::Place;
-use crate::compare::run::Cell;
+use crate::compare::run::{Cell, SiteKey};
 
 #[test]
 fn a_site_divides_up() {
@@ -25,7 +28,8 @@ fn key(op: &str, function: &str, region: &str) -> SiteKey {
     SiteKey { op: op.into(), place, region: region.into() }
 }
 
-const OPS: [&str; 4] = ["shmem_barrier_all", "shmem_long_put", "shmem_getmem", "shmem_long_sum_reduce"];
+const OPS: [&str; 5] =
+    ["shmem_barrier_all", "shmem_long_put", "shmem_getmem", "shmem_long_sum_reduce", "shmem_long_wait_until"];
 
 fn random_run(random: &mut fastrand::Rng, pes: u32) -> Run {
     let mut run = Run::default();
@@ -45,6 +49,10 @@ fn random_run(random: &mut fastrand::Rng, pes: u32) -> Run {
                 }
             }
         }
+    }
+    for _ in 0..random.u32(0..9) {
+        let pair = (random.u8(..3), random.u32(..pes), random.u32(..pes));
+        run.pairs.insert(pair, Amount { calls: 1, bytes: 8 });
     }
     for region in ["", "solve"] {
         for pe in 0..pes {
@@ -108,4 +116,31 @@ fn a_late_pe_is_charged_with_what_made_it_late() {
     assert_eq!(causes.delta_ns, 160_000_000.0);
     assert!(first.parts.sum() >= 0.9 * causes.delta_ns, "{first:?}");
     assert_eq!(first.waited_at.as_ref().map(|at| at.0.as_str()), Some("shmem_barrier_all"));
+}
+
+/// A pipeline: each PE computes, then waits for its left neighbour's flag. What PE 1 takes longer for its get is
+/// waited for by PE 2, and PE 3 waits for PE 2, which does nothing longer itself.
+#[test]
+fn who_waits_for_a_flag_is_charged_to_the_pe_that_was_late() {
+    let pipeline = |get_ns: u64, waits: [u64; 4]| {
+        let keys = vec![key("shmem_getmem", "load", ""), key("shmem_long_wait_until", "receive", "")];
+        let mut run = Run { keys, ..Run::default() };
+        for (pe, wait) in (0..4).zip(waits) {
+            let amount = Amount { calls: 10, bytes: 640 };
+            run.cells.insert((0, pe), Cell { amount, ns: if pe == 1 { get_ns } else { 1000 } });
+            run.cells.insert((1, pe), Cell { amount: Amount { calls: 10, bytes: 0 }, ns: wait });
+            run.own.insert((String::new(), pe), 5_000_000);
+            if pe > 0 {
+                run.pairs.insert((0, pe - 1, pe), Amount { calls: 10, bytes: 80 });
+            }
+        }
+        run.sites = run.keys.iter().map(|key| (key.clone(), Amount { calls: 40, bytes: 0 })).collect();
+        run
+    };
+    let (base, new) = (pipeline(1000, [0, 500, 500, 500]), pipeline(30_001_000, [0, 500, 30_000_500, 30_000_500]));
+    let causes = find(&[&base], &[&new], &Side::of(&[&base]), &Side::of(&[&new]));
+    let first = &causes.rows[0];
+    assert_eq!((first.what, first.op.as_str(), first.late_pe), (What::Late, "shmem_getmem", Some(1)), "{causes:?}");
+    assert_eq!((first.parts.sum(), first.waited_ns, causes.delta_ns), (90_000_000.0, 60_000_000.0, 90_000_000.0));
+    assert_eq!(first.waited_at.as_ref().map(|at| at.0.as_str()), Some("shmem_long_wait_until"));
 }

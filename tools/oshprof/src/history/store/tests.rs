@@ -1,6 +1,13 @@
 //! What is written is read again, whatever else is in the file.
 
+use std::collections::BTreeMap;
+
+use super::table::{counts, groups, side};
 use super::*;
+use crate::compare::place::Place;
+use crate::compare::run::{Shape, SiteKey};
+use crate::compare::side::Site;
+use crate::compare::{Amount, Range};
 
 fn entry(commit: &str, time: u64) -> Entry {
     Entry {
@@ -75,6 +82,13 @@ fn counts_come_back_as_they_were() {
         pairs: BTreeMap::from([((1, 0, 7), range)]),
         ..Side::default()
     };
+    let hashes = groups(&known);
+    assert_eq!(hashes.keys().collect::<Vec<_>>(), ["errors", "order", "pairs", "sizes"]);
+    let mut other = known.clone();
+    other.sites[0].range.max.calls += 1;
+    let changed: Vec<String> =
+        groups(&other).into_iter().filter(|(name, hash)| hashes[name] != *hash).map(|g| g.0).collect();
+    assert_eq!(changed, ["order"]);
     let text = counts(&known).to_string();
     let read = side(&serde_json::from_str(&text).unwrap()).unwrap();
     assert_eq!(

@@ -1,0 +1,74 @@
+//! Change points of simulated histories.
+
+use super::*;
+
+fn normal(random: &mut fastrand::Rng) -> f64 {
+    (0..12).map(|_| random.f64()).sum::<f64>() - 6.0
+}
+
+fn history(length: usize, seed: u64, level: impl Fn(usize) -> f64) -> Vec<Entry> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let one = |at: usize, noise: f64| Entry {
+        commit: format!("c{at}"),
+        metrics: BTreeMap::from([("run".to_owned(), 1e9 * (level(at) + 0.02 * noise).exp())]),
+        ..Entry::default()
+    };
+    (0..length).map(|at| one(at, normal(&mut random))).collect()
+}
+
+fn check(entries: &[Entry]) -> Vec<Finding> {
+    times(&entries.iter().collect::<Vec<_>>())
+}
+
+#[test]
+fn planted_changes_name_their_commits() {
+    let entries = history(200, 4, |at| match at {
+        0..70 => 0.0,
+        70..130 => 0.1,
+        130..170 => 0.04,
+        _ => 0.2,
+    });
+    let found = check(&entries);
+    assert_eq!(found.len(), 3, "{found:?}");
+    for (finding, planted) in found.iter().zip([70_usize, 130, 170]) {
+        let commit: usize = finding.commit[1..].parse().unwrap();
+        assert!(commit.abs_diff(planted) <= 2, "{} for {planted}", finding.commit);
+    }
+    assert_eq!(found.iter().map(|f| f.is_worse).collect::<Vec<_>>(), [true, false, true]);
+}
+
+#[test]
+fn a_large_change_is_told_after_two_runs_and_confirmed_after_five() {
+    let of = |after: usize| check(&history(40 + after, 8, |at| if at < 40 { 0.0 } else { 0.3 }));
+    assert!(of(1).is_empty(), "one run may be a spike");
+    let two = of(2);
+    assert!(two.len() == 1 && two[0].is_suspected && two[0].commit == "c40", "{two:?}");
+    let five = of(5);
+    assert!(five.len() == 1 && !five[0].is_suspected && five[0].commit == "c40", "{five:?}");
+}
+
+#[test]
+fn what_went_away_is_forgotten() {
+    let found = check(&history(60, 8, |at| if (40..42).contains(&at) { 0.3 } else { 0.0 }));
+    assert!(found.is_empty(), "{found:?}");
+}
+
+/// At most 15 of 1,000, with one metric and with those that a program with two regions has.
+#[test]
+fn unchanged_histories_have_no_findings() {
+    let histories = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 1000 } else { 100 };
+    for metrics in [1, 5] {
+        let wrong = |seed: &u64| {
+            let mut entries = history(40, 1000 + seed, |_| 0.0);
+            for more in 1..metrics {
+                let other = history(40, 5000 + 10 * seed + more, |_| 0.0);
+                for (entry, other) in entries.iter_mut().zip(other) {
+                    entry.metrics.insert(format!("region:{more}"), other.metrics["run"]);
+                }
+            }
+            !check(&entries).is_empty()
+        };
+        let wrong = (0..histories).filter(wrong).count();
+        assert!(wrong as u64 * 1000 <= histories * 15 + 1000, "{wrong} of {histories} with {metrics} metrics");
+    }
+}
