@@ -3,6 +3,8 @@
 
 #[path = "regression/baseline.rs"]
 mod baseline;
+#[path = "regression/bench.rs"]
+mod bench;
 #[path = "regression/exact.rs"]
 mod exact;
 #[path = "regression/export.rs"]

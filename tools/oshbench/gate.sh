@@ -34,7 +34,7 @@ while (($# > 0)); do
     case $1 in
     --) options=("${@:2}") && break ;;
     *)
-        grep -q "^$1 " <<<"$programs" || wrong "there is no program '$1'; there are: $(cut -d' ' -f1 <<<"$programs" | xargs)"
+        cut -d' ' -f1 <<<"$programs" | grep -qxF -- "$1" || wrong "there is no program '$1'; there are: $(cut -d' ' -f1 <<<"$programs" | xargs)"
         chosen+=("$1")
         ;;
     esac

@@ -93,6 +93,25 @@ fn a_gate_names_what_failed() {
 }
 
 #[test]
+fn a_signal_ends_a_gate_and_what_it_started() {
+    let folder = tree::fresh("regression/signal");
+    std::fs::create_dir_all(folder.join("tmp")).unwrap();
+    let started = folder.join("started");
+    // It ends at once when it is told, and says so.
+    let line = format!("trap 'echo > {0}.ended; exit 1' INT; echo $$ > {0}; sleep 60", started.display());
+    let mut command = Command::new(tree::tool("oshprof"));
+    command.args(["gate", "--base", &line, "--new", "true"]).env("TMPDIR", folder.join("tmp"));
+    system::default_signals(&mut command);
+    let mut gate = command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn().unwrap();
+    let limit = std::time::Duration::from_secs(60);
+    let is_started = || std::fs::read_to_string(&started).is_ok_and(|text| text.ends_with('\n'));
+    assert!(system::wait_until(limit, is_started) && system::signal(gate.id(), libc::SIGINT));
+    assert_eq!(gate.wait().unwrap().code(), Some(130));
+    assert!(folder.join("started.ended").exists(), "it was told");
+    assert_eq!(std::fs::read_dir(folder.join("tmp")).unwrap().count(), 0, "profiles are removed");
+}
+
+#[test]
 fn calibration_says_what_can_be_seen() {
     let outcome = oshprof(&["gate", "--calibrate", "--pairs", "10..10", "--base", &command("BASE", "1")]).run();
     outcome.expect_code(0).expect_text(&["10 pairs of the same program", "40 pairs see", "run *", "waiting *"]);

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::compare::place::Places;
 use crate::compare::run::Run;
+use crate::gate::interrupt;
 
 /// Why there is no result.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub enum Failure {
     Late(String, u64),
     /// It left no profile that can be read.
     Profile(String, String),
+    /// A signal ended the gate.
+    Interrupted(i32),
     /// Anything else, as a sentence.
     Other(String),
 }
@@ -45,6 +48,7 @@ impl fmt::Display for Failure {
             Failure::Profile(line, why) => {
                 write!(f, "`{line}` left no profile (is it started by oshrun, or another launcher?): {why}")
             }
+            Failure::Interrupted(signal) => write!(f, "ended by signal {signal}"),
             Failure::Other(text) => f.write_str(text),
         }
     }
@@ -160,7 +164,11 @@ impl Program {
             .process_group(0)
             .spawn()
             .map_err(Failure::Start)?;
-        let status = wait(&mut child, self.limit).ok_or_else(|| Failure::Late(self.line.clone(), self.limit))?;
+        let status = wait(&mut child, self.limit);
+        if let Some(signal) = interrupt::came() {
+            return Err(Failure::Interrupted(signal));
+        }
+        let status = status.ok_or_else(|| Failure::Late(self.line.clone(), self.limit))?;
         if !status.success() {
             return Err(Failure::Run(self.line.clone(), status, tail(&output)));
         }
@@ -172,18 +180,28 @@ impl Program {
     }
 }
 
-/// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended.
+/// How long a command has to end by itself when a signal ends the gate.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended. A signal that
+/// ends the gate is passed on to them.
 fn wait(child: &mut Child, limit: u64) -> Option<ExitStatus> {
-    let begin = Instant::now();
+    let mut end = Instant::now() + Duration::from_secs(limit.min(u64::from(u32::MAX)));
     let mut nap = Duration::from_millis(1);
-    while begin.elapsed() < Duration::from_secs(limit) {
+    let mut is_told = false;
+    while Instant::now() < end {
+        if let Some(signal) = interrupt::came().filter(|_| !is_told) {
+            is_told = true;
+            end = Instant::now() + GRACE;
+            crate::gate::machine::end_group(child.id(), signal);
+        }
         if let Ok(Some(status)) = child.try_wait() {
             return Some(status);
         }
         std::thread::sleep(nap);
         nap = (2 * nap).min(Duration::from_millis(10));
     }
-    crate::gate::machine::end_group(child.id());
+    crate::gate::machine::end_group(child.id(), libc::SIGKILL);
     let _ = child.wait();
     None
 }

@@ -78,12 +78,12 @@ pub fn doubts(facts: &[(String, String)], npes: u32) -> Vec<String> {
     doubts
 }
 
-/// Ends a process and all of its group.
-pub fn end_group(leader: u32) {
+/// Sends a signal to a process and all of its group.
+pub fn end_group(leader: u32, signal: i32) {
     // SAFETY: a plain system call. The group is that of a child which has not been waited for, so its number is not
     // another's.
     unsafe {
-        libc::kill(-(leader as libc::pid_t), libc::SIGKILL);
+        libc::kill(-(leader as libc::pid_t), signal);
     }
 }
 

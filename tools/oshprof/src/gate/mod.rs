@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `command` | a command that is run again and again, each time with a profile |
 //! | `order` | which of a pair comes first |
+//! | `interrupt` | Ctrl-C meanwhile |
 //! | `machine` | what the times depend on beside the program |
 //! | `calibrate` | what the noise of this machine lets one see |
 //! | `baseline` | the same against a store of counts |
@@ -11,6 +12,7 @@
 mod baseline;
 mod calibrate;
 mod command;
+mod interrupt;
 pub mod machine;
 mod order;
 
@@ -142,6 +144,7 @@ pub fn run(mut request: Request) -> ExitCode {
         eprintln!("oshprof: {message}");
         return ExitCode::from(USAGE);
     }
+    interrupt::watch();
     let result = match (&request.baseline, request.calibrate) {
         (Some(store), _) => baseline::run(&request, store),
         (None, true) => calibrate::run(&request),
@@ -149,7 +152,10 @@ pub fn run(mut request: Request) -> ExitCode {
     };
     result.unwrap_or_else(|failure| {
         eprintln!("oshprof: {failure}");
-        ExitCode::from(FAILED)
+        match failure {
+            Failure::Interrupted(signal) => ExitCode::from(128_u8.saturating_add(signal as u8)),
+            _ => ExitCode::from(FAILED),
+        }
     })
 }
 

@@ -15,6 +15,8 @@ use crate::stats::median;
 
 const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 150.0;
+/// Runs in a chart, the newest.
+const LONGEST: usize = 400;
 
 /// The page.
 ///
@@ -61,6 +63,7 @@ pub fn page(store: &Store) -> Result<String, String> {
         names.sort_by_key(|name| PRIMARY.iter().position(|known| known == name).unwrap_or(PRIMARY.len()));
         let is_of = |finding: &&Finding| finding.suite == *suite || finding.also.contains(suite);
         let of: Vec<&Finding> = findings.iter().filter(is_of).collect();
+        let entries = &entries[entries.len().saturating_sub(LONGEST)..];
         names.iter().for_each(|name| chart(&mut out, name, entries, &of));
         out.push_str("</div></section>\n");
     }

@@ -161,7 +161,11 @@ fn causes(out: &mut String, found: &Comparison) {
 fn about(out: &mut String, found: &Comparison) {
     for (name, side) in ["base", "new"].iter().zip(&found.sides) {
         let shape = &side.shape;
-        let line = format!("{name}: {} {} on {} PEs, {} runs", side.program, shape.arguments, shape.npes, side.runs);
+        let plural = |n: usize| if n == 1 { "" } else { "s" };
+        let (pes, runs) = (shape.npes, side.runs);
+        let (pes_end, runs_end) = (plural(pes as usize), plural(runs));
+        let program = format!("{} {}", side.program, shape.arguments);
+        let line = format!("{name}: {pes} PE{pes_end}, {runs} run{runs_end}: {}", program.trim());
         let _ = writeln!(out, "{}  ", text(&line));
     }
     for remark in &found.remarks {

@@ -110,7 +110,8 @@ fn times(out: &mut String, found: &Comparison) {
         let pairs = found.metrics.first().map_or(0, |metric| metric.values.len());
         let _ = writeln!(
             out,
-            "Medians of {pairs} runs, not tested: that takes pairs of runs (oshprof gate, or --pair and 10 of each)."
+            "Medians of {pairs} run{}, not tested: that takes pairs of runs (oshprof gate, or --pair and 10 of each).",
+            if pairs == 1 { "" } else { "s" }
         );
     } else {
         out.push_str("* decides. ~: no difference that the test sees. library, waiting: as a share of the run.\n");
