@@ -1,6 +1,7 @@
-//! What the profile keeps a part of only stands for the whole: meetings of loops with several barriers a turn.
+//! What the profile keeps a part of only stands for the whole: meetings of loops with several barriers a turn, and samples of
+//! short calls, which never come to more than the time that passed.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use harness::compile::Build;
 use harness::run::Job;
@@ -11,11 +12,20 @@ const SOURCE: &str = include_str!("../programs/profile/loops.c");
 /// More than the 4,096 meetings that a thread keeps, several times over.
 const MEETINGS: usize = 40_000;
 
-fn imbalance(directory: &Path) -> Vec<Value> {
+fn rows(directory: &Path, view: &str, member: &str) -> Vec<Value> {
     let job = Job::new(tree::tool("oshprof")).arg("report").arg(directory);
-    let outcome = job.args(["--view", "imbalance", "--json"]).run().expect_code(0);
+    let outcome = job.args(["--view", view, "--json"]).run().expect_code(0);
     let report: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
-    report["imbalance"].as_array().cloned().unwrap_or_else(|| panic!("no imbalance: {report}"))
+    report[member].as_array().cloned().unwrap_or_else(|| panic!("no {member}: {report}"))
+}
+
+/// An empty place for a profile.
+fn fresh(name: &str) -> PathBuf {
+    let directory = tree::scratch("samples").join(name);
+    if directory.exists() {
+        std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
+    }
+    directory
 }
 
 fn line(barrier: usize) -> usize {
@@ -26,15 +36,12 @@ fn line(barrier: usize) -> usize {
 #[test]
 fn every_barrier_of_a_loop_has_its_share_of_the_meetings() {
     let binary = Build::program("profile/loops.c").options(["-g"]).build();
-    let directory = tree::scratch("samples").join("loops");
     for barriers in 1..=8 {
-        if directory.exists() {
-            std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
-        }
+        let directory = fresh("loops");
         let turns = MEETINGS / barriers;
         let job = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary);
         job.args([barriers.to_string(), turns.to_string()]).run().expect_code(0);
-        let rows = imbalance(&directory);
+        let rows = rows(&directory, "imbalance", "imbalance");
         for barrier in 0..barriers {
             let place = format!("loops.c:{}", line(barrier));
             let row = rows.iter().find(|row| row["site"].as_str().is_some_and(|site| site.contains(&place)));
@@ -44,4 +51,37 @@ fn every_barrier_of_a_loop_has_its_share_of_the_meetings() {
             assert!((0.7..1.3).contains(&part), "{part} of {turns} meetings at {place}, {barriers} a turn: {rows:#?}");
         }
     }
+}
+
+#[test]
+fn no_pe_spends_more_in_the_library_than_its_run_takes() {
+    let binary = Build::program("profile/short.c").options(["-O2"]).build();
+    for kind in ["p", "g", "add", "counter", "n_pes", "iput", "mixed"] {
+        for pes in [1, 2, 5] {
+            let directory = fresh("short");
+            let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary);
+            job.args([kind, "500000"]).run().expect_code(0);
+            let list = rows(&directory, "pe", "per_pe");
+            assert_eq!(list.len(), pes);
+            for pe in &list {
+                let number = |name: &str| pe[name].as_f64().unwrap_or_else(|| panic!("no {name} in {pe}"));
+                let (library, run) = (number("library_ns"), number("wall_ns"));
+                // What was counted since the last sample is at the mean.
+                assert!(library <= 1.002 * run, "{kind} at {pes} PEs: {library} ns in a run of {run} ns: {pe}");
+                let calls = |row: &Value| row["calls"].as_u64().unwrap_or(0);
+                let most = pe["routines"].as_array().into_iter().flatten().map(calls).max();
+                assert_eq!(most, Some(500_000), "{kind}: {pe}");
+            }
+        }
+    }
+}
+
+#[test]
+fn initialization_has_its_call_site() {
+    let binary = Build::program("profile/short.c").options(["-g"]).build();
+    let directory = fresh("sites");
+    Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).args(["p", "10"]).run().expect_code(0);
+    let list = rows(&directory, "callsites", "callsites");
+    let init: Vec<&Value> = list.iter().filter(|row| row["routine"] == "shmem_init").collect();
+    assert!(init.len() == 1 && init[0]["calls"] == 2, "{list:#?}");
 }

@@ -184,6 +184,9 @@ pub struct Routine {
     pub expected_ns: u64,
     /// Variance of the total, in square nanoseconds; 0 when it is exact.
     pub total_variance: f64,
+    /// What samples would have claimed for other calls beyond the time that passed, in nanoseconds; not part of the total. Calls
+    /// that overlap in the processor take longer alone, as they are timed, than apart.
+    pub denied_ns: u64,
     /// Longest timed call in nanoseconds.
     pub max_ns: u64,
     /// Latencies; a sample counts for the calls that it stands for.
@@ -208,6 +211,7 @@ impl Routine {
             estimated: false,
             expected_ns: 0,
             total_variance: 0.0,
+            denied_ns: 0,
             max_ns: 0,
             latency: Histogram::default(),
             sizes: Vec::new(),
@@ -245,9 +249,14 @@ impl Routine {
         self.latency.quantile(q).min(self.max_ns)
     }
 
-    /// Standard error of the total in nanoseconds; 0 when it is exact.
+    /// Whether the total is at most what is given: samples came to more than the time that passed by over 1 % of it.
+    pub fn is_bounded(&self) -> bool {
+        self.denied_ns > self.total_ns / 100
+    }
+
+    /// Standard error of the total in nanoseconds; 0 when it is exact, or a bound.
     pub fn total_stderr_ns(&self) -> f64 {
-        if self.total_variance > 0.0 { self.total_variance.sqrt() } else { 0.0 }
+        if self.total_variance > 0.0 && !self.is_bounded() { self.total_variance.sqrt() } else { 0.0 }
     }
 
     /// Adds another thread's or PE's numbers for the same routine.
@@ -270,6 +279,7 @@ impl Routine {
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
         self.estimated |= other.estimated;
         self.expected_ns = self.expected_ns.saturating_add(other.expected_ns);
+        self.denied_ns = self.denied_ns.saturating_add(other.denied_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         for &size in &other.sizes {
             self.add_size(size);

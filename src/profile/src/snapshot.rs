@@ -220,6 +220,7 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
     routine.total_ns = exact_ns.saturating_add(estimate.total().round() as u64);
     routine.expected_ns = estimate.expected().round() as u64;
     routine.total_variance = estimate.variance();
+    routine.denied_ns = row.map_or(0, |row| get(&row.denied_ns));
     Some(routine)
 }
 

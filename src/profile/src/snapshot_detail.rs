@@ -152,10 +152,11 @@ fn sites(segment: &Segment, slot: &Slot, overhead_ns: f64, sums: &mut BTreeMap<u
         }
         let (address, op, region) = if at == SITE_OVERFLOW { (0, u16::MAX, 0) } else { split_key(key) };
         let (exact_calls, exact_ns) = (get(&row.exact_calls), get(&row.exact_ns));
-        let (samples, sample_ns) = (get(&row.samples), get(&row.sample_ns));
+        let (samples, weight, sample_ns) =
+            (u64::from(row.samples.load(Relaxed)), get(&row.sample_weight), get(&row.sample_ns));
         let others = calls.saturating_sub(exact_calls) as f64;
-        let mean = if samples > 0 {
-            Some((sample_ns as f64 / samples as f64 - overhead_ns).max(0.0))
+        let mean = if weight > 0 {
+            Some((sample_ns as f64 / weight as f64 - overhead_ns).max(0.0))
         } else {
             (exact_calls > 0).then_some(0.0)
         };
@@ -167,7 +168,7 @@ fn sites(segment: &Segment, slot: &Slot, overhead_ns: f64, sums: &mut BTreeMap<u
             bytes: get(&row.bytes).saturating_add(op::bytes_of_calls(op, calls)),
             timed_calls: exact_calls + samples,
             total_ns: mean.map(|mean| exact_ns.saturating_add((mean * others).round() as u64)),
-            max_ns: get(&row.max_ns),
+            max_ns: f32::from_bits(row.max_ns.load(Relaxed)) as u64,
         };
         match sums.get_mut(&key) {
             Some(sum) => sum.merge(&site),

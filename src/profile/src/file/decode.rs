@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::cursor::Cursor;
-use super::{MAGIC, MOST_PES, ReadError, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
+use super::{MAGIC, MOST_PES, ReadError, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION};
 use crate::detail::Detail;
 use crate::histogram::{BUCKETS, Histogram};
 use crate::model::{End, LastOp, Pe, Progress, Routine, SizeCount};
@@ -76,6 +76,7 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
             *pe_data = Pe { routines, detail, ..pe(&mut payload)? };
         }
         TAG_ROUTINE => pe_data.routines.push(routine(&mut payload)?),
+        TAG_DENIED => denied(&mut payload, &mut pe_data.routines)?,
         TAG_END => {
             let (count, found) = (payload.u32("the number of routines")? as usize, pe_data.routines.len());
             if count != found {
@@ -89,6 +90,17 @@ fn section(cursor: &mut Cursor<'_>, pe_data: &mut Pe) -> Result<bool, Stop> {
         tag => super::detail::decode(tag, &mut payload, &mut pe_data.detail)?,
     }
     Ok(false)
+}
+
+fn denied(c: &mut Cursor<'_>, routines: &mut [Routine]) -> Result<(), ReadError> {
+    for _ in 0..c.u32("the times denied to samples")? {
+        let (at, ns) = (c.u32("a routine's place")?, c.u64("the time denied to samples")?);
+        let count = routines.len();
+        let routine = routines.get_mut(at as usize);
+        let routine = routine.ok_or_else(|| c.corrupt(format!("time denied to samples of routine {at} of {count}")))?;
+        routine.denied_ns = ns;
+    }
+    Ok(())
 }
 
 fn pe(c: &mut Cursor<'_>) -> Result<Pe, ReadError> {

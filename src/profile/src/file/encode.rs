@@ -1,6 +1,6 @@
 //! Writing a PE file. The order of the fields here is the format.
 
-use super::{MAGIC, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, detail};
+use super::{MAGIC, TAG_DENIED, TAG_END, TAG_PE, TAG_ROUTINE, VERSION, detail};
 use crate::model::{End, Pe, Progress, Routine};
 
 /// A whole PE file.
@@ -10,6 +10,9 @@ pub(super) fn pe_file(pe_data: &Pe) -> Vec<u8> {
     section(&mut file, TAG_PE, &pe(pe_data));
     for r in &pe_data.routines {
         section(&mut file, TAG_ROUTINE, &routine(r));
+    }
+    if let Some(payload) = denied(&pe_data.routines) {
+        section(&mut file, TAG_DENIED, &payload);
     }
     for tag in detail::TAGS {
         if let Some(payload) = detail::encode(tag, &pe_data.detail) {
@@ -72,6 +75,18 @@ fn pe(pe: &Pe) -> Vec<u8> {
         }
     }
     out
+}
+
+/// The payload of a section of time denied to samples: number of entries, then place among the routines, and nanoseconds.
+fn denied(routines: &[Routine]) -> Option<Vec<u8>> {
+    let rows: Vec<_> = (0_u32..).zip(routines).filter(|(_, routine)| routine.denied_ns > 0).collect();
+    let mut out = Vec::new();
+    put_u32(&mut out, rows.len() as u32);
+    for (at, routine) in &rows {
+        put_u32(&mut out, *at);
+        put_u64(&mut out, routine.denied_ns);
+    }
+    (!rows.is_empty()).then_some(out)
 }
 
 /// The payload of a routine section: name, class, calls and bytes by distance, errors, unfinished calls and time, timed calls, total,

@@ -63,3 +63,5 @@ const JOB_FILE: &str = "job.json";
 const TAG_PE: u32 = 1;
 const TAG_ROUTINE: u32 = 2;
 const TAG_END: u32 = 3;
+/// Time denied to samples, where there is any.
+const TAG_DENIED: u32 = 16;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{counting, extra};
+use super::{claims, counting, extra};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{SAMPLED_BYTES, TOGETHER, Timing, traits};
@@ -194,7 +194,11 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     mark.store(mark.load(Relaxed) | 1 << (op % 64), Relaxed);
     let mult = slot.head.clock_mult.load(Relaxed);
     let overhead = claim::sample_overhead() >> 8;
-    add_sample(slot, slot.cell(op), clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
+    let cell = slot.cell(op);
+    let (raw_ns, overhead_ns) = (clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
+    let (row, now) = (row(slot, cell), start + ticks);
+    add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
+    claims::note(slot, row, now);
     trace::rearm(slot, op, true, start + ticks);
 }
 
@@ -219,13 +223,13 @@ fn leave_traced(slot: &Slot, op: u16, start: u64, end: u64) {
     trace::event(slot, op, peer.max(-1), start, end);
 }
 
-/// Adds a timed sample and draws when the next one is due.
+/// Adds a timed sample and draws when the next one is due. The sample claims at most `room_ns` for the calls that it stands for.
 ///
 /// A call of 100 us or more in a routine of nanoseconds is most often a preemption: taken for a hundred others it would
 /// drown them. It stands for itself; and long calls buy credit, so that where they are not rare, each call is timed.
 ///
 /// `raw_ns` includes the `overhead_ns` that timing takes.
-pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64) {
+pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64, room_ns: u64) {
     let ns = raw_ns.saturating_sub(overhead_ns);
     // This call stands for itself and for the calls that were not timed since the last sample.
     let weight = u64::from(cell.gap.load(Relaxed)).max(1);
@@ -234,11 +238,17 @@ pub(super) fn add_sample(slot: &Slot, cell: &Cell, raw_ns: u64, overhead_ns: u64
         add_exact(slot, cell, row_number, ns);
         extra::add_exact(slot, ns);
     } else {
-        extra::add_sample(slot, raw_ns, ns);
+        let wanted = ns.saturating_mul(weight);
+        // A sample that stands for itself only took what it took.
+        let claim = if weight > 1 { wanted.min(room_ns) } else { wanted };
+        let raw_ns = if claim < wanted { claim / weight + overhead_ns } else { raw_ns };
+        bump(&slot.head.claimed_ns, claim);
+        extra::add_sample(slot, raw_ns, weight, ns);
         cell.samples.store(cell.samples.load(Relaxed) + 1, Relaxed);
         bump(&cell.sample_weight, weight);
         bump(&cell.sample_ns, raw_ns.saturating_mul(weight));
         let row = slot.row(row_number);
+        bump(&row.denied_ns, wanted - claim);
         bump(&row.latency[bucket(ns)], weight);
         if ns > row.max_ns.load(Relaxed) {
             row.max_ns.store(ns, Relaxed);

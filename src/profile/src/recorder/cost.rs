@@ -72,8 +72,9 @@ fn forget(slot: &Slot) {
     let first = &slot.extra.sites[site_index(key(super::tls::site(), NOBODY, 0))];
     let none = &slot.extra.sites[0];
     for site in [first, none] {
-        let words = [&site.key, &site.calls, &site.bytes, &site.exact_calls, &site.exact_ns, &site.max_ns];
+        let words = [&site.key, &site.calls, &site.bytes, &site.exact_calls, &site.exact_ns];
         words.into_iter().for_each(|word| word.store(0, Relaxed));
+        site.max_ns.store(0, Relaxed);
     }
     slot.head.current.start.store(0, Relaxed);
 }

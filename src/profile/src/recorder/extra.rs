@@ -5,14 +5,14 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release},
 };
 
-use super::hot::{self, bump};
+use super::hot::{self, bump, bump32};
 use super::tls;
 use crate::arm;
 use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, traits};
 use crate::sample::is_kept;
 use crate::segment::extra::{
-    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Sync, TEAMS, key, site_index,
-    transfer,
+    CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS, key,
+    site_index, transfer,
 };
 use crate::segment::layout::Slot;
 
@@ -105,19 +105,25 @@ pub(super) fn add_exact(slot: &Slot, ns: u64) {
     let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
     bump(&site.exact_calls, 1);
     bump(&site.exact_ns, ns);
-    if ns > site.max_ns.load(Relaxed) {
-        site.max_ns.store(ns, Relaxed);
+    note_longest(site, ns);
+}
+
+#[inline(always)]
+fn note_longest(site: &Site, ns: u64) {
+    let bits = (ns as f32).to_bits();
+    if bits > site.max_ns.load(Relaxed) {
+        site.max_ns.store(bits, Relaxed);
     }
 }
 
-/// Adds a sample to the call site that it was entered with.
-pub(super) fn add_sample(slot: &Slot, raw_ns: u64, ns: u64) {
+/// Adds a sample to the call site that it was entered with: `claimed_ns` for each of `weight` calls, with what timing takes;
+/// it took `ns` itself.
+pub(super) fn add_sample(slot: &Slot, claimed_ns: u64, weight: u64, ns: u64) {
     let site = &slot.extra.sites[(slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW)];
-    bump(&site.samples, 1);
-    bump(&site.sample_ns, raw_ns);
-    if ns > site.max_ns.load(Relaxed) {
-        site.max_ns.store(ns, Relaxed);
-    }
+    bump32(&site.samples, 1);
+    bump(&site.sample_weight, weight);
+    bump(&site.sample_ns, claimed_ns.saturating_mul(weight));
+    note_longest(site, ns);
 }
 
 /// Which team a collective is on, for the `peer` of its record: below -1, the row of the team in the slot. `id` is the

@@ -254,4 +254,5 @@ pub(super) fn add_exact(slot: &Slot, cell: &Cell, row: u32, ns: u64) {
     }
     bump(&cell.exact_calls, 1);
     bump(&cell.exact_ns, ns);
+    bump(&slot.head.claimed_ns, ns);
 }

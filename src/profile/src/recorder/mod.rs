@@ -8,6 +8,7 @@
 mod attach;
 pub mod brief;
 mod claim;
+mod claims;
 mod cold;
 mod control;
 mod cost;

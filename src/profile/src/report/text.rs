@@ -118,16 +118,31 @@ fn sampling(routines: &[Routine]) -> String {
     let sum = |of: fn(&Routine) -> u64| estimated().map(of).fold(0_u64, u64::saturating_add);
     let (calls, timed) = (sum(Routine::all_calls), sum(|r| r.timed_calls));
     let worst = estimated()
-        .filter(|r| r.total_ns > 0)
+        .filter(|r| r.total_ns > 0 && !r.is_bounded())
         .map(|r| (100.0 * r.total_stderr_ns() / r.total_ns as f64, r.name.as_str()))
         .max_by(|a, b| a.0.total_cmp(&b.0));
     let error = worst.map(|(percent, name)| format!("Standard error of the totals: up to {percent:.1} % ({name}).\n"));
     format!(
-        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.\n{}",
+        "~ estimated: {} of {} short calls were timed, one in {:.0}. Counts are exact.\n{}{}",
         units::count(timed),
         units::count(calls),
         calls as f64 / timed.max(1) as f64,
-        error.unwrap_or_default()
+        error.unwrap_or_default(),
+        bounds(routines),
+    )
+}
+
+/// Where the time of the samples came to more than had passed.
+fn bounds(routines: &[Routine]) -> String {
+    let Some(r) = routines.iter().filter(|r| r.is_bounded()).max_by_key(|r| r.denied_ns) else { return String::new() };
+    let apart = r.mean_ns();
+    let alone = apart + r.denied_ns as f64 / r.all_calls().max(1) as f64;
+    format!(
+        "< bounded: calls that overlap in the processor take longer alone, as they are timed, than apart ({}: {} and at most {}). \
+         Their total is at most the time that no other call took.\n",
+        r.name,
+        units::time(alone),
+        units::time(apart),
     )
 }
 
@@ -206,7 +221,13 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
         return [calls, bytes, dash(), dash(), dash(), dash(), dash(), share];
     }
     let kept = |ns: u64| if r.latency.counts().is_empty() { dash() } else { units::time(ns as f64) };
-    let mark = if r.estimated { "~" } else { "" };
+    let mark = if r.is_bounded() {
+        "<"
+    } else if r.estimated {
+        "~"
+    } else {
+        ""
+    };
     [
         calls,
         bytes,

@@ -44,18 +44,20 @@ pub const WIRE: usize = 32;
 /// Bits of a return address in a key: user addresses have no more.
 pub const KEY_ADDRESS: u64 = (1 << 47) - 1;
 const KEY_OP: u32 = 47;
+const OP_MASK: u64 = (1 << (KEY_REGION - KEY_OP)) - 1;
 /// Where a key has its region.
 pub const KEY_REGION: u32 = 58;
 
-/// Key of a call site: return address, operation, and the region in place (`region_key` is shifted already).
+/// Key of a call site: return address, operation, and the region in place (`region_key` is shifted already). Never 0, which
+/// marks a row that is free: the operation is counted from 1.
 #[inline(always)]
 pub const fn key(address: u64, op: u16, region_key: u64) -> u64 {
-    (address & KEY_ADDRESS) | ((op as u64 & 0x7ff) << KEY_OP) | region_key
+    (address & KEY_ADDRESS) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key
 }
 
 /// Return address, operation and region of a key.
 pub const fn split_key(key: u64) -> (u64, u16, u8) {
-    (key & KEY_ADDRESS, ((key >> KEY_OP) & 0x7ff) as u16, (key >> KEY_REGION) as u8)
+    (key & KEY_ADDRESS, ((key >> KEY_OP) & OP_MASK).wrapping_sub(1) as u16, (key >> KEY_REGION) as u8)
 }
 
 /// Where a key is looked for first.
@@ -121,11 +123,13 @@ pub struct Site {
     /// Their time in nanoseconds.
     pub exact_ns: AtomicU64,
     /// Calls timed as samples.
-    pub samples: AtomicU64,
-    /// Their time in nanoseconds, with what timing takes.
+    pub samples: AtomicU32,
+    /// Longest timed call in nanoseconds: the bits of an `f32`, which are in the order of the numbers.
+    pub max_ns: AtomicU32,
+    /// Calls that the samples stand for.
+    pub sample_weight: AtomicU64,
+    /// Time of the samples in nanoseconds, each times the calls it stands for, with what timing takes.
     pub sample_ns: AtomicU64,
-    /// Longest timed call in nanoseconds.
-    pub max_ns: AtomicU64,
 }
 
 /// A region in one thread.
@@ -269,6 +273,22 @@ pub struct Extra {
     pub context: AtomicU64,
     /// Operations of which a call was sampled, a bit each.
     pub sampled: [AtomicU64; MAX_OPS / 64],
+    /// What samples have claimed of late.
+    pub claims: Claims,
+}
+
+/// Two moments that lie some samples apart, the older one first.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Claims {
+    /// When, in ticks; 0 before there is one.
+    pub at: [AtomicU64; 2],
+    /// [`super::layout::SlotHead::claimed_ns`] then.
+    pub claimed: [AtomicU64; 2],
+    /// Samples of the thread.
+    pub samples: AtomicU64,
+    /// Keeps what follows aligned.
+    pub reserved: [AtomicU64; 3],
 }
 
 /// A number that the program marks with a name.
@@ -387,7 +407,7 @@ const _: () = {
     assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 32 && size_of::<ContextRow>() == 64);
     assert!(size_of::<Module>() == 256 && size_of::<CounterHead>() == 256);
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two());
-    assert!(MAX_OPS <= 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
+    assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };
 
 #[cfg(test)]
@@ -396,7 +416,7 @@ mod tests {
 
     #[test]
     fn keys_come_apart_again() {
-        for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 2047, 63), (0x40_1136, 17, 1)] {
+        for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 2046, 63), (0x40_1136, 17, 1)] {
             let key = key(address, op, u64::from(region) << KEY_REGION);
             assert_eq!(split_key(key), (address, op, region));
             assert!(site_index(key) < SITES);

@@ -249,6 +249,8 @@ pub struct SlotHead {
     pub site: AtomicU32,
     /// When the first nonblocking operation since the last completion was issued, in ticks; 0: none is open.
     pub nbi_since: AtomicU64,
+    /// Time of calls so far, in nanoseconds: of those that were timed, and what samples claim for others.
+    pub claimed_ns: AtomicU64,
 }
 
 /// Counters of one operation in one slot.
@@ -299,8 +301,14 @@ pub struct Row {
     pub sample_spread: AtomicU64,
     /// Sum of weight times squared nanoseconds of the samples, as the bits of an `f64`.
     pub sample_ns2: AtomicU64,
+    /// When the last sample was taken, in ticks.
+    pub sampled_at: AtomicU64,
+    /// [`SlotHead::claimed_ns`] after it.
+    pub claimed_at: AtomicU64,
+    /// What samples would have claimed beyond the time that has passed, in nanoseconds.
+    pub denied_ns: AtomicU64,
     /// Keeps what follows aligned.
-    pub reserved: [AtomicU64; 5],
+    pub reserved: [AtomicU64; 2],
     /// Calls and bytes by size class and distance.
     pub sizes: [[Size; DISTANCES]; SIZE_CLASSES],
     /// Timed calls by latency bucket; a sample counts for the calls it stands for.

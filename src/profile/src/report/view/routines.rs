@@ -47,7 +47,14 @@ fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
         timed(r.quantile_ns(0.5).into()),
         timed(r.quantile_ns(0.99).into()),
         timed(r.max_ns.into()),
-        if r.estimated { "yes" } else { "no" }.into(),
+        if r.is_bounded() {
+            "bound"
+        } else if r.estimated {
+            "yes"
+        } else {
+            "no"
+        }
+        .into(),
         Cell::Real(if run > 0.0 { r.spent_ns() as f64 / run } else { 0.0 }),
         Cell::from(most.map(|(_, pe)| pe.to_string())),
         Cell::from(most.map(|(ns, _)| ns)),
