@@ -70,7 +70,8 @@ fn no_pe_spends_more_in_the_library_than_its_run_takes() {
                 assert!(library <= 1.002 * run, "{kind} at {pes} PEs: {library} ns in a run of {run} ns: {pe}");
                 let calls = |row: &Value| row["calls"].as_u64().unwrap_or(0);
                 let most = pe["routines"].as_array().into_iter().flatten().map(calls).max();
-                assert_eq!(most, Some(500_000), "{kind}: {pe}");
+                // One more where the program asks for the number of PEs.
+                assert!(most.is_some_and(|most| (500_000..=500_001).contains(&most)), "{kind}: {pe}");
             }
         }
     }

@@ -228,6 +228,11 @@ impl Routine {
         sum(&self.bytes)
     }
 
+    /// Bytes that move between PEs: all but those of routines that manage memory.
+    pub fn traffic_bytes(&self) -> u64 {
+        if self.class == Class::Memory { 0 } else { self.all_bytes() }
+    }
+
     /// Time in all calls, finished or not, in nanoseconds.
     pub fn spent_ns(&self) -> u64 {
         self.total_ns.saturating_add(self.unfinished_ns)
@@ -244,9 +249,17 @@ impl Routine {
         if self.timed_calls == 0 || finished == 0 { 0.0 } else { self.total_ns as f64 / finished as f64 }
     }
 
-    /// The latency below which the share `q` of the calls lies, in nanoseconds; 0 when not kept.
+    /// The latency below which the share `q` of the calls lies, in nanoseconds; 0 when not kept. To the width of a bucket, and
+    /// where all calls are in one bucket it is their mean.
     pub fn quantile_ns(&self, q: f64) -> u64 {
-        self.latency.quantile(q).min(self.max_ns)
+        let ns = match self.latency.counts() {
+            [(only, _)] if !self.is_bounded() => {
+                let (low, high) = crate::histogram::bounds(usize::from(*only));
+                (self.mean_ns().round() as u64).clamp(low, high)
+            }
+            _ => self.latency.quantile(q),
+        };
+        ns.min(self.max_ns)
     }
 
     /// Whether the total is at most what is given: samples came to more than the time that passed by over 1 % of it.

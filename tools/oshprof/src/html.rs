@@ -67,7 +67,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
         escape(&place)
     );
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
-    let bytes = profile.routines.iter().map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
     let run: u64 = profile.pes.iter().map(|pe| pe.wall_ns()).fold(0, u64::saturating_add);
     let library: u64 = profile.pes.iter().map(|pe| pe.time_ns(|_| true)).fold(0, u64::saturating_add);
     let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);

@@ -41,7 +41,7 @@ pub struct PeRow {
     pub calls: [u64; CLASSES],
     /// Time by class, calls that did not return included.
     pub ns: [u64; CLASSES],
-    /// Bytes of all calls.
+    /// Bytes that moved between PEs.
     pub bytes: u64,
     /// Gets that block.
     pub blocking_gets: u64,
@@ -89,7 +89,7 @@ impl PeRow {
             region_errors: pe.detail.region_errors,
             calls,
             ns,
-            bytes: sum(&Routine::all_bytes),
+            bytes: sum(&Routine::traffic_bytes),
             blocking_gets: sum(&|r| all_if(r.class == Class::Get && !r.name.contains("_nbi"), r)),
             small_puts: sum(&small_puts),
             asks: sum(&|r| all_if(is_ask(r), r)),

@@ -153,7 +153,7 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     }
     let run_time = merge::run_time_ns(&profile.pes);
     let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
-    let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::all_bytes));
+    let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::traffic_bytes));
     let (total, spent) = (sum(|r| r.total_ns), sum(Routine::spent_ns));
     let estimated = routines.iter().any(|r| r.estimated);
     let kinds = routines.len();
@@ -191,6 +191,10 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
         );
     }
     let mut text = table.finish();
+    let npes = profile.pes.len();
+    if npes > 1 {
+        let _ = writeln!(text, "Calls, bytes and totals are sums over {npes} PEs.");
+    }
     if estimated {
         text.push_str(&super::table::filled(&sampling(&all_routines)));
     }

@@ -188,7 +188,9 @@ fn spread(pes: &[PeRow]) -> Vec<&PeRow> {
 
 fn sizes(profile: &Merged) -> String {
     let mut classes = std::collections::BTreeMap::<u8, (u64, u64)>::new();
-    for size in profile.routines.iter().flat_map(|r| &r.sizes) {
+    // What is allocated does not move.
+    let moving = profile.routines.iter().filter(|r| r.class != Class::Memory);
+    for size in moving.flat_map(|r| &r.sizes) {
         let sum = classes.entry(size.class).or_default();
         *sum = (sum.0.saturating_add(size.calls), sum.1.saturating_add(size.bytes));
     }
