@@ -5,6 +5,7 @@
 struct pellucid_core_thread {
     unsigned int network; /* calls that have, or are about to take, the lock of the network: 0 or 1 */
     unsigned int routine; /* the routine that has it, as whoever names routines numbers them */
+    unsigned int message_handler; /* one more than the number of the handler that an active message runs here; 0: none */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_core_thread

@@ -1,12 +1,13 @@
 //! The communication runtime of Pellucid.
 //!
 //! Modules, top to bottom; each may use only those below it (`tests/` checks the `use` lines):
-//! [`runtime`] > [`collectives`] > [`team`] > [`context`] > [`memory`], [`transport`], [`group`] > [`bootstrap`] > [`os`] > [`base`].
+//! [`runtime`] > [`collectives`] > [`team`] > [`context`], [`am`] > [`memory`], [`transport`], [`group`] > [`bootstrap`] > [`os`] > [`base`].
 #![deny(unsafe_code)]
 // The routines take the pointers of a C caller as they come: what can be checked of them is checked, and the rest of their
 // contract is the specification's, which the `unsafe extern "C"` entries of pshmem stand for.
 #![allow(clippy::not_unsafe_ptr_arg_deref)]
 
+pub mod am;
 pub mod base;
 pub mod bootstrap;
 pub mod collectives;

@@ -8,7 +8,7 @@ const LAYERS: &[&[&str]] = &[
     &["runtime"],
     &["collectives"],
     &["team"],
-    &["context"],
+    &["context", "am"],
     &["memory", "transport", "group"],
     &["bootstrap"],
     &["os"],

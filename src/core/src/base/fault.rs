@@ -57,6 +57,8 @@ pub enum Cause {
     Startup(String),
     /// The network failed; says on the way to whom.
     Network(String),
+    /// An active message or its handler breaks a rule; says which.
+    Message(String),
 }
 
 impl fmt::Display for Cause {
@@ -144,7 +146,7 @@ impl fmt::Display for Cause {
             Self::Os { what, error } => {
                 write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error))
             }
-            Self::Startup(text) | Self::Network(text) => f.write_str(text),
+            Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
         }
     }
 }

@@ -14,6 +14,7 @@ use std::sync::atomic::{Ordering, compiler_fence};
 struct Thread {
     network: u32,
     routine: u32,
+    message_handler: u32,
 }
 
 unsafe extern "C" {
@@ -34,6 +35,20 @@ static NAMES: OnceLock<Names> = OnceLock::new();
 /// Has routines named in messages. The first caller wins.
 pub fn name_with(names: Names) {
     let _ = NAMES.set(names);
+}
+
+/// One more than the number of the handler that an active message has the calling thread run; 0: none.
+#[inline]
+pub fn message_handler() -> u32 {
+    // SAFETY: the calling thread's own variable; nobody holds a reference.
+    unsafe { (*pellucid_core_thread_get()).message_handler }
+}
+
+/// Sets [`message_handler`].
+#[inline]
+pub fn set_message_handler(number: u32) {
+    // SAFETY: as above.
+    unsafe { (*pellucid_core_thread_get()).message_handler = number };
 }
 
 /// The calling thread has the lock of the network, or is about to take it.

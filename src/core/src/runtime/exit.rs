@@ -1,7 +1,7 @@
 //! Ending: finalize, global exit, faults, and what happens when a program just leaves (Sections 9.1.4, 9.1.6).
 
 use super::network::Network;
-use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, process, world};
+use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, messages, process, world};
 use crate::base::env::Abort;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
@@ -36,7 +36,9 @@ pub fn finalize() -> Result<bool, Fault> {
 fn finish(process: &Process) -> Result<(), Fault> {
     let slot = process.job.pe(process.pe);
     slot.set_state(PeState::Finalizing);
+    messages::drain()?;
     collectives::finalize(world())?;
+    messages::close()?;
     NETWORK.get().map_or(Ok(()), Network::settle)?;
     slot.set_state(PeState::Finalized);
     liveness::tell(Stage::Finalized);

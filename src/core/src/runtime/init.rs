@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use super::thread::{check_thread, set_thread};
-use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, liveness, map, network, report, world};
+use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, liveness, map, messages, network, report, world};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, Profiles, job::PeState, ring::Stage};
 use crate::collectives;
@@ -81,6 +81,7 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
             world().common.after_syncs(None);
             collectives::barrier_in(world(), Kind::Init)?;
             process.heap.clear();
+            messages::messages().reopen();
             team::forget_all(world());
             process.job.pe(process.pe).set_state(PeState::Initialized);
             liveness::tell(Stage::Initialized);
@@ -169,6 +170,7 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };
     let map = super::map();
+    messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
     result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
     result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
     result.pe = map.me;

@@ -7,12 +7,14 @@ mod exit;
 mod init;
 mod liveness;
 pub mod memory;
+mod messages;
 mod network;
 mod report;
 mod thread;
 
 pub use exit::{at_failure, fail, finalize, global_exit, left, status_at_exit};
 pub use init::{Start, init_thread, my_pe, n_pes, query_initialized, uses};
+pub use messages::{messages, register_handler};
 pub use network::network_counters;
 pub use thread::{Level, query_thread};
 

@@ -1,7 +1,7 @@
 //! Joining the PEs of other hosts at start-up.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, WIREUP, exit, liveness, map, world};
+use super::{NETWORK, WIREUP, exit, liveness, messages, world};
 use crate::base::{Cause, Fault, env};
 use crate::bootstrap::identity::Identity;
 use crate::bootstrap::onhost::OnHost;
@@ -111,6 +111,7 @@ pub(super) fn join(
         oversubscribed: mine.crowded,
         directory,
         mapping: Box::new(|_, _| None),
+        lanes: None,
     };
     // SAFETY: the segments stay mapped, and other PEs of this host write there at any time already.
     let transport: &'static dyn Transport = Box::leak(unsafe { registry::open_between_hosts(request)? });
@@ -196,9 +197,5 @@ pub fn network_counters() -> Vec<(&'static str, u64)> {
 
 /// Has everyone who waits move the network on.
 pub(super) fn assist_waiters() {
-    wait::set_hook(|| {
-        if let Some(transport) = map().transport {
-            transport.progress();
-        }
-    });
+    wait::set_hook(messages::progress);
 }

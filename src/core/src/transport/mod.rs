@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mod.rs` | the trait, and what its operations are made of |
 //! | `registry.rs` | a row a transport, and which of them a job takes |
+//! | `message.rs` | active messages, as transports carry them |
 //! | `open.rs` | what a transport is told when it is opened, and what it tells of itself |
 //! | `shm` | shared memory of one host: copies, atomics and fences, inlined into the routines |
 //! | `ofi` | libfabric, for PEs of other hosts |
@@ -13,12 +14,15 @@
 
 #![allow(unsafe_code)]
 
+pub mod message;
 pub mod ofi;
 pub mod open;
 pub mod registry;
 pub mod shm;
 
+pub use message::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimits, Outgoing, Owned};
 pub use open::{Atomics, Description, Directory, Mapping, OpenRequest};
+pub use shm::LaneMemory;
 
 use crate::base::{Cause, Fault};
 use std::fmt::Debug;
@@ -243,6 +247,26 @@ pub trait Transport: Send + Sync + Debug {
 
     /// As [`Self::quiet`], for operations to some PEs (world numbers).
     fn quiet_pes(&self, channel: Channel, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault>;
+
+    /// What fits into an active message.
+    fn message_limits(&self) -> MessageLimits;
+
+    /// Sends an active message that the caller has checked against the limits; false where it would have to wait, which replies
+    /// never have to. Never blocks for room.
+    fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault>;
+
+    /// Gives up to `most` active messages of a lane that have come to `run`, in the calling thread, and gives back how many. A fault of
+    /// `run` is given on.
+    fn deliver_messages(
+        &self,
+        lane: Lane,
+        most: usize,
+        run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault>;
+
+    /// Whether every request of this PE has been handled, and its reply too or is with this PE. Whoever asks is about to end, and from
+    /// now on tells others at once what has been handled of theirs.
+    fn all_messages_handled(&self) -> Result<bool, Fault>;
 
     /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever it
     /// does. They are not ordered with the operations of channels. What does not reach other hosts has none.

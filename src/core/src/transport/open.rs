@@ -1,6 +1,7 @@
 //! What a transport is told when it is opened, and what it tells of itself.
 
 use super::SegmentId;
+use super::shm::LaneMemory;
 use crate::base::Fault;
 use std::fmt;
 
@@ -22,6 +23,13 @@ pub struct Directory {
     pub host: Box<dyn Fn(u32) -> String + Send + Sync>,
     /// Is told by a thread of the transport that a host is lost, and may end the process.
     pub lost: Box<dyn Fn(Fault) + Send + Sync>,
+}
+
+impl Directory {
+    /// Of a transport that looks nobody up.
+    pub fn nobody() -> Self {
+        Self { address: Box::new(|_| Ok(Vec::new())), host: Box::new(|_| String::new()), lost: Box::new(|_| ()) }
+    }
 }
 
 impl fmt::Debug for Directory {
@@ -53,6 +61,8 @@ pub struct OpenRequest {
     pub directory: Directory,
     /// What it may reach by plain stores.
     pub mapping: Mapping,
+    /// The rings of active messages of the PEs that it may reach so.
+    pub lanes: Option<LaneMemory>,
 }
 
 impl OpenRequest {

@@ -29,6 +29,18 @@ pub struct Row {
 /// All of them. Of those between hosts, a job takes the first one that the machine has what it needs for.
 pub const ROWS: &[Row] = &[shm::ROW, ofi::ROW];
 
+/// Bytes that active messages take of the memory that the PEs of a host share, a PE.
+pub const LANES: usize = shm::LANES;
+
+/// Opens what reaches the PEs of this host.
+///
+/// # Safety
+/// As [`Row::open`].
+pub unsafe fn within_host(request: OpenRequest) -> shm::SharedMemory {
+    // SAFETY: the caller's.
+    unsafe { shm::SharedMemory::new(request) }
+}
+
 /// Opens what reaches the PEs of other hosts.
 ///
 /// Fault: no transport finds what it needs here, or opening the one that does fails.

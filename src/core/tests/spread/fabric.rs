@@ -4,7 +4,8 @@
 use crate::random::Random;
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::transport::{
-    Atomic, Capabilities, Channel, Completion, MESSAGE, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
+    Atomic, Capabilities, Channel, Completion, Incoming, Lane, MESSAGE, MessageLimits, Outgoing, RemoteAddress,
+    SegmentId, SignalOp, Tag, Transport,
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -124,6 +125,27 @@ impl Transport for End {
             self.perform(&put);
         }
         moved
+    }
+
+    fn message_limits(&self) -> MessageLimits {
+        MessageLimits::default()
+    }
+
+    fn try_send_message(&self, _: Lane, _: i32, _: &Outgoing<'_>) -> Result<bool, Fault> {
+        self.unused()
+    }
+
+    fn deliver_messages(
+        &self,
+        _: Lane,
+        _: usize,
+        _: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        self.unused()
+    }
+
+    fn all_messages_handled(&self) -> Result<bool, Fault> {
+        self.unused()
     }
 
     fn open_channel(&self) -> Option<Channel> {

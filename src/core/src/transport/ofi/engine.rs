@@ -40,6 +40,8 @@ pub(super) struct Engine {
     pub unposted: Vec<*mut Op>,
     /// PEs that messages were sent to since this PE last made sure that they have come.
     pub mailed: Vec<u32>,
+    /// Active messages to handlers.
+    pub active: super::active::Active,
     /// Messages of collectives that have come.
     pub mailbox: HashMap<(u32, Tag), VecDeque<Vec<u8>>>,
     /// Requests that came before earlier ones of their sender.

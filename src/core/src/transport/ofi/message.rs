@@ -27,6 +27,10 @@ pub(super) enum What {
     Reply = 2,
     /// A message for [`crate::transport::Transport::take`].
     Mail = 3,
+    /// An active message: `number` holds handler, count of arguments and kind, `hello` says that it is a reply.
+    Active = 4,
+    /// So many requests (`number`) of the receiver were handled without reply.
+    Credit = 5,
 }
 
 /// A header.
@@ -61,6 +65,8 @@ impl Header {
             1 => What::Request,
             2 => What::Reply,
             3 => What::Mail,
+            4 => What::Active,
+            5 => What::Credit,
             _ => return None,
         };
         let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);

@@ -11,10 +11,12 @@
 //! | `engine`, `op`, `channel` | the state behind the lock: completions, records in flight, what is outstanding |
 //! | `rma`, `requests`, `nic`, `order` | operations on their way out, and what orders them |
 //! | `failure`, `links` | what goes wrong, and how it is noticed |
-//! | `message`, `serve` | active messages and how they are carried out |
+//! | `message`, `serve` | what PEs send each other, and how it is carried out |
+//! | `active` | active messages to handlers of a front end |
 //! | `shared`, `progress` | threads: how they wait, and the one that serves while the program computes |
 #![allow(unsafe_code)]
 
+mod active;
 mod card;
 mod channel;
 mod choose;
@@ -46,8 +48,8 @@ use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::os::tcp;
 use crate::transport::{
-    Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, MESSAGE, RemoteAddress,
-    SignalOp, Tag, Transport,
+    Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane, MESSAGE,
+    MessageLimits, Outgoing, RemoteAddress, SignalOp, Tag, Transport,
 };
 use engine::{Engine, RECEIVES};
 use message::{HEADER, Header, What, encode_tag};
@@ -111,6 +113,7 @@ impl Fabric {
             ops: op::Ops::default(),
             pool: op::Pool::default(),
             outgoing: std::collections::VecDeque::new(),
+            active: active::Active::default(),
             replies: Vec::new(),
             unposted: Vec::new(),
             mailed: Vec::new(),
@@ -300,6 +303,27 @@ impl Transport for Fabric {
 
     fn quiet_pes(&self, channel: Channel, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
         self.shared.quiet_pes(channel.0, pes)
+    }
+
+    fn message_limits(&self) -> MessageLimits {
+        self.shared.message_limits()
+    }
+
+    fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
+        self.shared.try_send_message(lane, to, message)
+    }
+
+    fn deliver_messages(
+        &self,
+        lane: Lane,
+        most: usize,
+        run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        self.shared.deliver_messages(lane, most, run)
+    }
+
+    fn all_messages_handled(&self) -> Result<bool, Fault> {
+        self.shared.all_messages_handled()
     }
 
     fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {

@@ -27,6 +27,8 @@ pub(super) enum Kind {
     Reply,
     /// A message of a collective.
     Mail,
+    /// An active message, or what belongs to its flow control.
+    Active,
 }
 
 impl Kind {
@@ -40,6 +42,7 @@ impl Kind {
             Self::Request => "a message with puts or atomic operations",
             Self::Reply => "a reply",
             Self::Mail => "a message of a collective",
+            Self::Active => "an active message",
         }
     }
 }

@@ -26,6 +26,8 @@ impl Engine {
             What::Request => self.request(header, body),
             What::Reply => self.reply(body),
             What::Mail => self.mail(header, body),
+            What::Active => self.active(header, body),
+            What::Credit => self.credit(header),
         };
         if understood.is_none() {
             self.garbled(Some(header.from));

@@ -12,7 +12,7 @@ use crate::os::wait::Backoff;
 use crate::transport::Directory;
 use libfabric_sys as fi;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
@@ -51,6 +51,8 @@ pub(super) struct Shared {
     /// Changes whenever a thread of the program looks at the completion queue.
     pub attended: AtomicU32,
     pub stop: AtomicBool,
+    /// Active messages that were taken out of the list of those that have come.
+    pub active_taken: AtomicU64,
     pub wire: Arc<Wire>,
     pub directory: Arc<Directory>,
     /// Wakes the progress thread.
@@ -84,6 +86,7 @@ impl Shared {
             wanting: AtomicU32::new(0),
             attended: AtomicU32::new(0),
             stop: AtomicBool::new(false),
+            active_taken: AtomicU64::new(0),
             crowded,
             npes,
         }
@@ -169,7 +172,7 @@ impl Shared {
     }
 
     /// The lock, with a PE known to the provider.
-    fn reach(&self, pe: i32) -> Result<Guard<'_>, Fault> {
+    pub fn reach(&self, pe: i32) -> Result<Guard<'_>, Fault> {
         if is_child() {
             let text = "a forked child has no access to PEs of other hosts".to_owned();
             return Err(Fault::from(Cause::Network(text)));

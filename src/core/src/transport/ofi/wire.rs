@@ -50,6 +50,8 @@ counters! {
     request_entries, "Puts, atomics and signals in these.";
     replies, "Replies to active messages sent.";
     messages, "Messages of collectives sent.";
+    active_sent, "Active messages sent.";
+    active_received, "Active messages received.";
     received, "Messages of all kinds received.";
     served, "Puts, atomics and signals of others carried out here.";
     injects, "Operations whose data the provider copied at once.";

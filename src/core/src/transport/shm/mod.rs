@@ -7,9 +7,12 @@
 
 pub mod amo;
 pub mod copy;
+mod lanes;
 mod large;
 pub mod order;
+pub mod ring;
 pub mod strided;
 mod transport;
 
+pub use lanes::{LANES, LaneMemory, Lanes};
 pub use transport::{ROW, SharedMemory};

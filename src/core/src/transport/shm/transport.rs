@@ -1,14 +1,16 @@
 //! Shared memory as a [`Transport`].
 #![allow(unsafe_code)]
 
+use super::lanes::{LaneMemory, Lanes};
 use super::{amo, copy, order};
 use crate::base::{Cause, Fault};
 use crate::transport::registry::Row;
 use crate::transport::{
-    AmoOp, Atomic, Capabilities, Channel, Completion, Description, Mapping, OpenRequest, RemoteAddress, SignalOp,
-    Transport,
+    AmoOp, Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
+    Outgoing, RemoteAddress, SignalOp, Transport,
 };
 use std::fmt;
+use std::sync::OnceLock;
 
 /// See [`crate::transport::registry`].
 pub const ROW: Row = Row {
@@ -16,14 +18,19 @@ pub const ROW: Row = Row {
     doc: "Shared memory: PEs of this host, by loads and stores.",
     between_hosts: false,
     probe: || Ok(()),
-    open: |request| Ok(Box::new(SharedMemory::new(request))),
+    // SAFETY: the caller of the row vouches for the request.
+    open: |request| Ok(Box::new(unsafe { SharedMemory::new(request) })),
     counters: Vec::new,
 };
 
 /// The PEs of this host, reached through the trait.
 pub struct SharedMemory {
     mapping: Mapping,
+    me: i32,
     npes: u32,
+    /// Where the rings of active messages are; nobody touches them before the first message.
+    memory: Option<LaneMemory>,
+    lanes: OnceLock<Lanes>,
 }
 
 impl fmt::Debug for SharedMemory {
@@ -34,8 +41,36 @@ impl fmt::Debug for SharedMemory {
 
 impl SharedMemory {
     /// Reaches what the request maps.
-    pub fn new(request: OpenRequest) -> Self {
-        Self { mapping: request.mapping, npes: request.npes }
+    ///
+    /// # Safety
+    /// As [`Row::open`].
+    pub unsafe fn new(request: OpenRequest) -> Self {
+        Self {
+            mapping: request.mapping,
+            me: request.pe as i32,
+            npes: request.npes,
+            memory: request.lanes,
+            lanes: OnceLock::new(),
+        }
+    }
+
+    /// The rings of active messages, where there are any.
+    #[inline(always)]
+    pub fn lanes(&self) -> Option<&Lanes> {
+        self.lanes.get().or_else(|| self.first_lanes())
+    }
+
+    #[cold]
+    fn first_lanes(&self) -> Option<&Lanes> {
+        // SAFETY: what `new` was given.
+        self.memory.map(|memory| self.lanes.get_or_init(|| unsafe { Lanes::new(memory, self.me) }))
+    }
+
+    /// As [`Self::lanes`], for a message to a PE.
+    fn lanes_to(&self, pe: i32) -> Result<&Lanes, Fault> {
+        self.lanes()
+            .filter(|lanes| lanes.reaches(pe))
+            .ok_or_else(|| Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: self.npes.into() }))
     }
 
     /// Where an object of some bytes is mapped here.
@@ -160,5 +195,26 @@ impl Transport for SharedMemory {
     fn quiet_pes(&self, _: Channel, _: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
         order::quiet();
         Ok(())
+    }
+
+    fn message_limits(&self) -> MessageLimits {
+        self.lanes().map(Lanes::limits).unwrap_or_default()
+    }
+
+    fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
+        Ok(self.lanes_to(to)?.try_send(lane, to, message))
+    }
+
+    fn deliver_messages(
+        &self,
+        lane: Lane,
+        most: usize,
+        run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        self.lanes().map_or(Ok(0), |lanes| lanes.deliver(lane, most, run))
+    }
+
+    fn all_messages_handled(&self) -> Result<bool, Fault> {
+        Ok(self.lanes().is_none_or(Lanes::all_handled))
     }
 }

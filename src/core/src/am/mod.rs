@@ -1,0 +1,418 @@
+//! Active messages: a PE has a function of its own run on another one, with arguments and data that it sends along. For front ends
+//! (GASNet-EX) and for what the library itself asks of other PEs.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mod.rs` | what a front end sees: [`Messages`] |
+//! | `handler.rs` | the table of handlers, and what a handler sees: [`Message`] |
+//!
+//! What carries them is a transport's: rings in the memory of a host, `transport/shm/lanes.rs`; over libfabric,
+//! `transport/ofi/active.rs`.
+//!
+//! # Use
+//! All PEs [`Messages::register`] their handlers, then meet; from then on each may send to each, itself included. A message to a
+//! number under which its receiver has nothing registered is a fault of the receiver's, or of the sender's where the receiver has no
+//! handlers at all and is of its host: the job ends, with that said.
+//!
+//! | kind | arguments | payload | where it is for the handler |
+//! |---|---|---|---|
+//! | short | up to 16 of 32 bits | none | |
+//! | medium | up to 16 | up to [`Messages::limits`] of the peer: 32 KiB on one host, 8 KiB between hosts | memory of the library, until the handler returns |
+//! | long | up to 16 | any size that the segment has room for | the segment of the receiver's that the sender named, complete |
+//!
+//! At return of a send, its arguments and payload may be changed. Messages between two PEs are not ordered.
+//!
+//! # Progress
+//! Handlers run in the threads of the program, in [`Messages::poll`] and in every call of the library that waits. A PE that computes
+//! runs none, so those who send it requests wait once there is no more room: that is the flow control.
+//!
+//! - On one host a PE has 512 KiB for requests and as many for replies, in memory that is touched by messages only. Over the network
+//!   64 requests to a PE may be without answer.
+//! - Replies never wait. A request finds room or waits, and runs handlers meanwhile; [`Messages::try_request`] does not wait.
+//! - So nothing can wait in a circle: room for requests is made by handlers, which wait for nothing.
+//!
+//! # Handlers
+//! The handler of a request may send one reply, to the sender, and no request; that of a reply sends nothing. What is refused says so in
+//! its fault. A handler must not wait: not for other PEs, not for locks that are held while their holder sends or polls, and not in
+//! another call of the library. A handler that calls [`Messages::poll`] finds nothing. Different threads may run handlers at the same
+//! time.
+//!
+//! # Threads, signals, forks
+//! All functions may be called from any thread. A signal handler must not call them: over the network it is refused, as other calls
+//! are, where it interrupts one of the library's. A forked child has no part in it.
+//!
+//! # The end
+//! `shmem_finalize` returns once all requests of all PEs and their replies have been handled; afterwards sends are refused. When a PE dies,
+//! the launcher ends the job, as it does anyway: whoever waits for room of a PE that is gone is ended with it, or over the network has
+//! a fault that names it.
+#![allow(unsafe_code)]
+
+mod handler;
+
+pub use crate::transport::{MAX_ARGS, MessageKind, MessageLimits};
+pub use handler::{HANDLERS, Handler, Message};
+
+use crate::base::{Cause, Fault};
+use crate::os::reentry;
+use crate::os::wait::Backoff;
+use crate::transport::shm::{Lanes, SharedMemory};
+use crate::transport::{
+    Channel, Completion, Incoming, Lane, LongTarget, Outgoing, RemoteAddress, SegmentId, Transport,
+};
+use handler::Table;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Messages of a lane that one look takes at most: whoever waits for something else gets to see it in between.
+const MOST: usize = 64;
+
+/// The active messages of a PE.
+#[derive(Debug)]
+pub struct Messages {
+    job: OnceLock<Job>,
+    handlers: Table,
+    /// Something was registered.
+    enabled: AtomicBool,
+    /// After the last finalize.
+    closed: AtomicBool,
+}
+
+/// What messages go through.
+#[derive(Debug)]
+pub struct Job {
+    /// This PE.
+    pub me: i32,
+    /// PEs of the job.
+    pub npes: i32,
+    /// More PEs than cores.
+    pub oversubscribed: bool,
+    /// PEs with rings here.
+    pub local: Option<&'static SharedMemory>,
+    /// The others.
+    pub remote: Option<&'static dyn Transport>,
+    /// This PE's segments: number, first address, bytes.
+    pub segments: Vec<(SegmentId, usize, usize)>,
+}
+
+impl Messages {
+    /// Of a process that is not initialized.
+    pub const fn new() -> Self {
+        Self {
+            job: OnceLock::new(),
+            handlers: Table::new(),
+            enabled: AtomicBool::new(false),
+            closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes up work, once a process.
+    pub fn open(&self, job: Job) {
+        let _ = self.job.set(job);
+    }
+
+    /// Registers a handler under a number below [`HANDLERS`], in the place of the one before. The first one is what has waits look for
+    /// messages.
+    ///
+    /// Fault: the number is too large.
+    pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
+        self.handlers.set(number, handler)?;
+        self.enabled.store(true, Ordering::Release);
+        if let Some(lanes) = self.job.get().and_then(Job::lanes) {
+            lanes.open();
+        }
+        Ok(())
+    }
+
+    /// Whether this PE has registered a handler.
+    #[inline(always)]
+    pub fn is_enabled(&self) -> bool {
+        self.enabled.load(Ordering::Relaxed)
+    }
+
+    fn job(&self) -> Result<&Job, Fault> {
+        let open = !self.closed.load(Ordering::Relaxed);
+        self.job.get().filter(|_| open).ok_or_else(|| self.not_open())
+    }
+
+    #[cold]
+    fn not_open(&self) -> Fault {
+        Fault::from(if self.job.get().is_some() { Cause::Finalized } else { Cause::NotInitialized })
+    }
+
+    /// What fits into a message to a PE.
+    ///
+    /// Fault: there is no such PE.
+    pub fn limits(&self, pe: i32) -> Result<MessageLimits, Fault> {
+        Ok(self.job()?.way(pe)?.message_limits())
+    }
+
+    /// Sends a short request.
+    ///
+    /// Fault: the PE, the arguments' number; sent by a handler; the network fails. So for the other kinds.
+    #[inline]
+    pub fn request_short(&self, pe: i32, handler: u16, args: &[i32]) -> Result<(), Fault> {
+        self.request(pe, &short(handler, args))
+    }
+
+    /// Sends a request with a payload of at most [`MessageLimits::medium`] bytes.
+    #[inline]
+    pub fn request_medium(&self, pe: i32, handler: u16, args: &[i32], payload: &[u8]) -> Result<(), Fault> {
+        self.request(pe, &medium(handler, args, payload))
+    }
+
+    /// Copies data to a segment of a PE, then sends a request that finds it there. Whether the object lies in the segment is the caller's to
+    /// check, and again the receiver's.
+    pub fn request_long(&self, handler: u16, args: &[i32], data: &[u8], to: RemoteAddress) -> Result<(), Fault> {
+        self.sendable()?;
+        let (carried, target) = self.job()?.place(data, to)?;
+        self.request(to.pe, &Outgoing { kind: MessageKind::Long, handler, args, payload: carried, target })
+    }
+
+    /// As [`Self::request_short`] or, where there is a payload, [`Self::request_medium`]; but false where it would have to wait. Runs no
+    /// handlers.
+    pub fn try_request(&self, pe: i32, handler: u16, args: &[i32], payload: Option<&[u8]>) -> Result<bool, Fault> {
+        let message = payload.map_or_else(|| short(handler, args), |payload| medium(handler, args, payload));
+        self.sendable()?;
+        let job = self.job()?;
+        job.check(pe, &message)?;
+        job.try_send(Lane::Request, pe, &message)
+    }
+
+    fn sendable(&self) -> Result<(), Fault> {
+        match reentry::message_handler() {
+            0 => Ok(()),
+            number => Err(self.handlers.refuse(number, "sends a request: it may reply to one, and nothing else")),
+        }
+    }
+
+    #[inline]
+    fn request(&self, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        self.sendable()?;
+        let job = self.job()?;
+        job.check(pe, message)?;
+        if job.try_send(Lane::Request, pe, message)? { Ok(()) } else { self.wait_for_room(job, pe, message) }
+    }
+
+    #[cold]
+    fn wait_for_room(&self, job: &Job, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let mut backoff = Backoff::new(job.oversubscribed);
+        loop {
+            if self.poll()? > 0 {
+                backoff = Backoff::new(job.oversubscribed);
+            }
+            if job.try_send(Lane::Request, pe, message)? {
+                return Ok(());
+            }
+            backoff.turn();
+        }
+    }
+
+    /// Runs the handlers of messages that have come, some of each lane. Gives how many.
+    ///
+    /// Fault: a message is damaged, or there is no handler of its number; the network fails.
+    #[inline]
+    pub fn poll(&self) -> Result<usize, Fault> {
+        let Some(job) = self.job.get() else { return Ok(0) };
+        let mut count = 0;
+        if let Some(local) = job.lanes() {
+            for lane in [Lane::Reply, Lane::Request] {
+                if local.is_ready(lane) || local.holds() {
+                    count += self.take(lane, |run| local.deliver(lane, MOST, run))?;
+                }
+            }
+        }
+        Ok(count + self.poll_remote(job)?)
+    }
+
+    /// As [`Self::poll`], where nothing is registered here: a message that comes all the same, which is a fault, can only be one of
+    /// another host.
+    pub fn poll_unexpected(&self) -> Result<(), Fault> {
+        self.job.get().map_or(Ok(0), |job| self.poll_remote(job)).map(drop)
+    }
+
+    #[inline]
+    fn poll_remote(&self, job: &Job) -> Result<usize, Fault> {
+        let Some(remote) = job.remote else { return Ok(0) };
+        remote.progress();
+        let mut count = 0;
+        for lane in [Lane::Reply, Lane::Request] {
+            count += self.take(lane, |run| remote.deliver_messages(lane, MOST, run))?;
+        }
+        Ok(count)
+    }
+
+    /// Runs what a transport delivers, unless this thread is in a handler.
+    #[inline]
+    fn take(
+        &self,
+        lane: Lane,
+        deliver: impl FnOnce(&mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>) -> Result<usize, Fault>,
+    ) -> Result<usize, Fault> {
+        if reentry::message_handler() != 0 {
+            return Ok(0);
+        }
+        deliver(&mut |incoming| self.run(lane, incoming))
+    }
+
+    /// Runs the handler of a message.
+    #[inline]
+    fn run(&self, lane: Lane, incoming: &mut Incoming<'_>) -> Result<(), Fault> {
+        let number = incoming.handler;
+        let handler = self.handlers.get(number).ok_or_else(|| self.handlers.unknown(number, incoming.source))?;
+        let data = match incoming.kind {
+            MessageKind::Long => Some(self.job()?.arrived(incoming)?),
+            _ => None,
+        };
+        reentry::set_message_handler(u32::from(number) + 1);
+        let mut message = Message::new(self, incoming, lane, data);
+        (handler.run)(&mut message, handler.context);
+        incoming.replied = message.has_replied();
+        reentry::set_message_handler(0);
+        Ok(())
+    }
+
+    /// Sends the reply of a handler, whose thread is in it.
+    fn reply(&self, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let job = self.job()?;
+        job.check(pe, message)?;
+        let sent = job.try_send(Lane::Reply, pe, message)?;
+        debug_assert!(sent, "replies find room");
+        Ok(())
+    }
+
+    /// Waits until all requests of this PE have been handled, and runs handlers meanwhile: the first part of the end, after which all PEs
+    /// meet and then [`Self::close`].
+    pub fn drain(&self) -> Result<(), Fault> {
+        let Some(job) = self.job.get() else { return Ok(()) };
+        let mut backoff = Backoff::new(job.oversubscribed);
+        while !job.all_handled()? {
+            if self.poll()? == 0 {
+                backoff.turn();
+            }
+        }
+        Ok(())
+    }
+
+    /// Permits sends again, after [`Self::close`] and before all PEs meet.
+    pub fn reopen(&self) {
+        self.closed.store(false, Ordering::Relaxed);
+    }
+
+    /// Runs the handlers of the last replies; sends nothing any more.
+    pub fn close(&self) -> Result<(), Fault> {
+        while self.poll()? > 0 {}
+        self.closed.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+}
+
+impl Default for Messages {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[inline(always)]
+fn short(handler: u16, args: &[i32]) -> Outgoing<'_> {
+    Outgoing { kind: MessageKind::Short, handler, args, payload: &[], target: LongTarget::NONE }
+}
+
+#[inline(always)]
+fn medium<'a>(handler: u16, args: &'a [i32], payload: &'a [u8]) -> Outgoing<'a> {
+    Outgoing { kind: MessageKind::Medium, handler, args, payload, target: LongTarget::NONE }
+}
+
+#[cold]
+fn no_handlers(pe: i32) -> Fault {
+    Fault::from(Cause::Message(format!(
+        "PE {pe} has registered no handlers of active messages: all PEs register theirs, then meet, before anyone sends"
+    )))
+}
+
+impl Job {
+    #[inline(always)]
+    fn lanes(&self) -> Option<&Lanes> {
+        self.local.and_then(SharedMemory::lanes)
+    }
+
+    /// The transport to a PE.
+    #[inline]
+    fn way(&self, pe: i32) -> Result<&dyn Transport, Fault> {
+        match (self.local, self.remote) {
+            (Some(local), _) if self.lanes().is_some_and(|lanes| lanes.reaches(pe)) => Ok(local),
+            (_, Some(remote)) if (pe as u32) < self.npes as u32 => Ok(remote),
+            _ => Err(Fault::from(Cause::BadPe { arg: "pe", pe: pe.into(), npes: self.npes.into() })),
+        }
+    }
+
+    #[inline]
+    fn try_send(&self, lane: Lane, pe: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
+        if let Some(lanes) = self.lanes()
+            && lanes.reaches(pe)
+        {
+            if lane == Lane::Request && !lanes.is_open(pe) {
+                return Err(no_handlers(pe));
+            }
+            return Ok(lanes.try_send(lane, pe, message));
+        }
+        self.way(pe)?.try_send_message(lane, pe, message)
+    }
+
+    /// Checks a message against what can be sent.
+    #[inline]
+    fn check(&self, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        if message.args.len() > MAX_ARGS {
+            let value = message.args.len() as i64;
+            return Err(Fault::from(Cause::BadValue { arg: "args", value, expected: "at most 16 arguments" }));
+        }
+        if message.payload.is_empty() { Ok(()) } else { self.check_payload(pe, message) }
+    }
+
+    fn check_payload(&self, pe: i32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let (bytes, most) = (message.payload.len(), self.way(pe)?.message_limits().medium);
+        if bytes <= most {
+            return Ok(());
+        }
+        Err(Fault::from(Cause::Message(format!(
+            "a payload of {bytes} bytes to PE {pe}: at most {most} are possible in a medium message; a long one has no limit"
+        ))))
+    }
+
+    /// Brings the data of a long message to where it belongs. Gives what has to travel with the message, and the target.
+    fn place<'a>(&self, data: &'a [u8], to: RemoteAddress) -> Result<(&'a [u8], LongTarget), Fault> {
+        let way = self.way(to.pe)?;
+        let target = LongTarget { segment: to.segment, offset: to.offset as u64, bytes: data.len() as u64 };
+        if !way.capabilities().puts_at_once && data.len() <= way.message_limits().medium {
+            return Ok((data, target));
+        }
+        if !data.is_empty() {
+            // SAFETY: the data are the caller's until the return, by which they are there.
+            unsafe { way.put(Channel::DEFAULT, to, data.as_ptr(), data.len(), Completion::Local)? };
+        }
+        way.quiet_pes(Channel::DEFAULT, &mut std::iter::once(to.pe))?;
+        Ok((&[], target))
+    }
+
+    /// Where the data of a long message is, which is there at the return.
+    fn arrived(&self, incoming: &Incoming<'_>) -> Result<(*mut u8, usize), Fault> {
+        let LongTarget { segment, offset, bytes } = incoming.target;
+        let own = self.segments.iter().find(|own| own.0 == segment);
+        let room = own.and_then(|(_, _, len)| (*len as u64).checked_sub(offset)).filter(|room| bytes <= *room);
+        let carried = incoming.payload.len() as u64;
+        let (Some((_, base, _)), Some(_), true) = (own, room, carried == 0 || carried == bytes) else {
+            return Err(Fault::from(Cause::Message(format!(
+                "a long message of PE {} names {bytes} bytes at {offset} of segment {}: there are not as many",
+                incoming.source, segment.0
+            ))));
+        };
+        let at = (base + offset as usize) as *mut u8;
+        // SAFETY: in a segment of this PE, as was just checked; others expect writes there at any time.
+        unsafe { std::ptr::copy(incoming.payload.as_ptr(), at, incoming.payload.len()) };
+        Ok((at, bytes as usize))
+    }
+
+    fn all_handled(&self) -> Result<bool, Fault> {
+        let local = self.lanes().is_none_or(Lanes::all_handled);
+        Ok(self.remote.map_or(Ok(true), |remote| remote.all_messages_handled())? && local)
+    }
+}

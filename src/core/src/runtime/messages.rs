@@ -1,0 +1,88 @@
+//! The process's active messages ([`crate::am`]): who takes part, and how waits come to look for them.
+#![allow(unsafe_code)]
+
+use super::{NETWORK, fail, map};
+use crate::am::{Handler, Job, Messages};
+use crate::base::Fault;
+use crate::memory::Map;
+use crate::memory::segments::INTERNAL;
+use crate::os::wait;
+use crate::team::area::{AREA, TEAMS};
+use crate::transport::{Atomics, Directory, LaneMemory, OpenRequest, SegmentId, registry};
+
+static MESSAGES: Messages = Messages::new();
+
+/// The active messages of this PE.
+pub fn messages() -> &'static Messages {
+    &MESSAGES
+}
+
+/// As [`Messages::register`], which is for tests: has every wait of the library look for messages from now on.
+pub fn register_handler(number: u16, handler: Handler) -> Result<(), Fault> {
+    MESSAGES.register(number, handler)?;
+    wait::set_hook(progress);
+    Ok(())
+}
+
+/// What whoever waits does at every turn, where there is a network or a handler: moves the network on, and runs handlers.
+pub(super) fn progress() {
+    let polled = if MESSAGES.is_enabled() { MESSAGES.poll().map(drop) } else { MESSAGES.poll_unexpected() };
+    if let Err(fault) = polled {
+        fail("active message", fault);
+    }
+}
+
+/// Begins; `internal` is the internal area of the first of the PEs that are reached through memory.
+pub(super) fn open(m: &'static Map, internal: *mut u8) {
+    const BEHIND_TEAMS: usize = AREA * TEAMS;
+    const { assert!(BEHIND_TEAMS + registry::LANES <= INTERNAL) };
+    let segments = vec![(SegmentId::HEAP, m.heap_base, m.heap_len), (SegmentId::DATA, m.data_base, m.data_len)];
+    let lanes = LaneMemory {
+        base: internal.wrapping_add(BEHIND_TEAMS),
+        stride: INTERNAL,
+        first: m.first_pe,
+        count: m.local_pes,
+    };
+    let request = OpenRequest {
+        pe: m.me as u32,
+        npes: m.npes as u32,
+        segments: segments.clone(),
+        atomics: Atomics::Cpu,
+        one_host: true,
+        oversubscribed: m.crowded,
+        directory: Directory::nobody(),
+        mapping: Box::new(|pe, segment| mapped(map(), pe, segment)),
+        lanes: Some(lanes),
+    };
+    // SAFETY: segments and internal areas stay mapped, and others write there at any time already.
+    let local = unsafe { registry::within_host(request) };
+    MESSAGES.open(Job {
+        me: m.me,
+        npes: m.npes,
+        oversubscribed: m.crowded,
+        local: Some(Box::leak(Box::new(local))),
+        remote: NETWORK.get().map(|network| network.transport),
+        segments,
+    });
+}
+
+/// Where a segment of a PE of this host is mapped.
+fn mapped(m: &Map, pe: i32, segment: SegmentId) -> Option<(usize, usize)> {
+    let (base, len) = match segment {
+        SegmentId::HEAP => (m.heap_base, m.heap_len),
+        SegmentId::DATA => (m.data_base, m.data_len),
+        _ => return None,
+    };
+    let at = m.local_mapping(base as *const u8, len, pe)?;
+    Some((at as usize, len))
+}
+
+/// All requests of all PEs are handled, and their replies, between these two, if all PEs meet in between.
+pub(super) fn drain() -> Result<(), Fault> {
+    if MESSAGES.is_enabled() { MESSAGES.drain() } else { Ok(()) }
+}
+
+/// See [`drain`].
+pub(super) fn close() -> Result<(), Fault> {
+    if MESSAGES.is_enabled() { MESSAGES.close() } else { Ok(()) }
+}

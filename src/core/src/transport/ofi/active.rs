@@ -1,0 +1,214 @@
+//! Active messages to a handler, as [`crate::transport::message`] has them.
+//!
+//! Messages never wait for their receiver's program: whoever looks at the completion queue there takes them in, and they stay in a
+//! list until the program takes them. So that the list stays short, a PE sends another one no more than [`CREDITS`] requests whose
+//! handlers have not run. A reply gives the credit of its request back, once its own handler has run; requests without one are
+//! told of in messages of their own, many at a time.
+#![allow(unsafe_code)]
+
+use super::engine::Engine;
+use super::message::{HEADER, Header, Reader, What};
+use super::op::Kind;
+use super::shared::{self, Shared};
+use super::wire::Count;
+use crate::base::Fault;
+use crate::transport::{
+    Incoming, Lane, LongTarget, MAX_ARGS, MESSAGE, MessageKind, MessageLimits, Outgoing, Owned, SegmentId,
+};
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::Ordering;
+
+/// Requests to a PE whose handlers have not run.
+const CREDITS: u32 = 64;
+/// Requests without reply that are told of at once.
+const RETURNED: u32 = CREDITS / 2;
+/// Bytes of a long message's target.
+const TARGET: usize = 24;
+/// Bytes of arguments.
+const ARGS: usize = 4 * MAX_ARGS;
+
+const _: () = assert!(HEADER + TARGET + ARGS + MESSAGE <= super::message::BUFFER);
+
+/// What is between this PE and another one.
+#[derive(Debug, Default, Clone, Copy)]
+struct Flow {
+    /// Requests sent whose credit has not come back.
+    used: u32,
+    /// Requests handled whose sender has not been told.
+    owed: u32,
+}
+
+/// Active messages of an engine.
+#[derive(Debug, Default)]
+pub(super) struct Active {
+    arrived: [VecDeque<(u32, Owned)>; 2],
+    flows: HashMap<u32, Flow>,
+    /// Requests of this PE whose credit has not come back.
+    used: u64,
+    /// The end is near: credits are given back at once.
+    pub eager: bool,
+}
+
+impl Active {
+    fn returned(&mut self, from: u32, credits: u32) {
+        let flow = self.flows.entry(from).or_default();
+        let credits = credits.min(flow.used);
+        flow.used -= credits;
+        self.used -= u64::from(credits);
+    }
+}
+
+impl Engine {
+    /// A message to a handler has come.
+    pub fn active(&mut self, header: Header, body: &[u8]) -> Option<()> {
+        let mut reader = Reader(body);
+        let lane = if header.hello { Lane::Reply } else { Lane::Request };
+        let kind = MessageKind::from_number(header.number as u8)?;
+        let (handler, args) = ((header.number >> 16) as u16, usize::from((header.number >> 8) as u8));
+        let mut target = LongTarget::NONE;
+        if kind == MessageKind::Long {
+            let (bytes, offset, segment) = (reader.u64()?, reader.u64()?, reader.u64()?);
+            target = LongTarget { segment: SegmentId(u16::try_from(segment).ok()?), offset, bytes };
+        }
+        if args > MAX_ARGS {
+            return None;
+        }
+        let args: Option<Vec<i32>> = (0..args).map(|_| reader.u32().map(|arg| arg as i32)).collect();
+        let message = Outgoing { kind, handler, args: &args?, payload: reader.0, target };
+        self.peers.get(header.from)?;
+        self.active.arrived[lane as usize].push_back((header.from, Owned::new(&message)));
+        self.wire.add(Count::active_received, 1);
+        Some(())
+    }
+
+    /// A PE tells how many requests of this one it has handled.
+    pub fn credit(&mut self, header: Header) -> Option<()> {
+        self.active.returned(header.from, header.number);
+        Some(())
+    }
+
+    /// Sends a message to a handler. The PE is known.
+    fn send_active(&mut self, lane: Lane, to: u32, message: &Outgoing<'_>) -> Result<(), Fault> {
+        let note = message.kind as u32 | (message.args.len() as u32) << 8 | u32::from(message.handler) << 16;
+        let header = Header { what: What::Active, hello: lane == Lane::Reply, from: self.me, number: note, id: 0 };
+        let mut bytes = Vec::with_capacity(HEADER + TARGET + ARGS + message.payload.len());
+        bytes.extend(header.encode());
+        if message.kind == MessageKind::Long {
+            let LongTarget { segment, offset, bytes: length } = message.target;
+            for word in [length, offset, segment.0.into()] {
+                bytes.extend(word.to_ne_bytes());
+            }
+        }
+        for arg in message.args {
+            bytes.extend(arg.to_ne_bytes());
+        }
+        bytes.extend(message.payload);
+        self.wire.add(Count::active_sent, 1);
+        self.send_bytes(to, &bytes)
+    }
+
+    fn send_bytes(&mut self, to: u32, bytes: &[u8]) -> Result<(), Fault> {
+        let buffer = self.buffer()?;
+        let op = self.ops.take(Kind::Active, 0, to);
+        // SAFETY: a fresh record, and a buffer that has room for the largest message.
+        unsafe {
+            buffer.write(0, bytes);
+            (*op).buffer = Some(buffer);
+            (*op).bytes = bytes.len();
+        }
+        self.send(op);
+        self.check()
+    }
+
+    /// A request of a PE has been handled without a reply.
+    fn handled(&mut self, from: u32) -> Result<(), Fault> {
+        let eager = self.active.eager;
+        let flow = self.active.flows.entry(from).or_default();
+        flow.owed += 1;
+        if !eager && flow.owed < RETURNED {
+            return Ok(());
+        }
+        self.tell(from)
+    }
+
+    /// Gives credits back.
+    fn tell(&mut self, to: u32) -> Result<(), Fault> {
+        let flow = self.active.flows.entry(to).or_default();
+        let number = std::mem::take(&mut flow.owed);
+        if number == 0 {
+            return Ok(());
+        }
+        let header = Header { what: What::Credit, hello: false, from: self.me, number, id: 0 };
+        self.send_bytes(to, &header.encode())
+    }
+}
+
+impl Shared {
+    /// See [`crate::transport::Transport::message_limits`].
+    pub fn message_limits(&self) -> MessageLimits {
+        MessageLimits { medium: MESSAGE }
+    }
+
+    /// See [`crate::transport::Transport::try_send_message`].
+    pub fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
+        let mut engine = self.reach(to)?;
+        let pe = to as u32;
+        if lane == Lane::Request {
+            let replies = engine.active.arrived[Lane::Reply as usize].len();
+            let flow = engine.active.flows.entry(pe).or_default();
+            if flow.used >= CREDITS || replies >= 16 * CREDITS as usize {
+                return Ok(false);
+            }
+            flow.used += 1;
+            engine.active.used += 1;
+        }
+        engine.send_active(lane, pe, message)?;
+        Ok(true)
+    }
+
+    /// See [`crate::transport::Transport::deliver_messages`].
+    pub fn deliver_messages(
+        &self,
+        lane: Lane,
+        most: usize,
+        run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
+    ) -> Result<usize, Fault> {
+        if shared::is_child() || self.wire.active_received() == self.active_taken.load(Ordering::Acquire) {
+            return Ok(0);
+        }
+        let mut count = 0;
+        while count < most {
+            let mut engine = self.lock()?;
+            let Some((from, mut owned)) = engine.active.arrived[lane as usize].pop_front() else { break };
+            self.active_taken.fetch_add(1, Ordering::AcqRel);
+            drop(engine);
+            let mut message = owned.arrive(from as i32);
+            run(&mut message)?;
+            let replied = message.replied;
+            count += 1;
+            if lane == Lane::Reply {
+                self.lock()?.active.returned(from, 1);
+            } else if !replied {
+                self.reach(from as i32)?.handled(from)?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// See [`crate::transport::Transport::all_messages_handled`].
+    pub fn all_messages_handled(&self) -> Result<bool, Fault> {
+        if shared::is_child() {
+            return Ok(true);
+        }
+        let mut engine = self.lock()?;
+        engine.check()?;
+        if !engine.active.eager {
+            engine.active.eager = true;
+        }
+        let owed: Vec<u32> = engine.active.flows.iter().filter(|(_, flow)| flow.owed > 0).map(|(pe, _)| *pe).collect();
+        for pe in owed {
+            engine.tell(pe)?;
+        }
+        Ok(engine.active.used == 0)
+    }
+}
