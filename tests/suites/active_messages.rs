@@ -156,7 +156,8 @@ fn pe(part: &str) -> Result<(), Fault> {
     runtime::init_thread(3, profiles)?;
     let (me, npes) = (runtime::my_pe()?, runtime::n_pes()?);
     ME.store(me, Ordering::Relaxed);
-    let handlers: [(u16, &'static str, fn(&mut Message<'_>, usize)); 5] = [
+    type Run = fn(&mut Message<'_>, usize);
+    let handlers: [(u16, &'static str, Run); 5] = [
         (ASK, "ask", ask),
         (ANSWER, "answer", answer),
         (DATA, "data", echo),

@@ -140,6 +140,10 @@ impl Driver {
                 pes.into_iter().for_each(|pes| self.run_turns(group, program.name, pes));
             }
             Runs::Overhead => self.run_overhead(group, self.pes.unwrap_or(program.pes[0])),
+            Runs::Core => match self.example(program.name) {
+                Ok(ready) => self.run_in_turn(group, program, program.pes[0], &[ready]),
+                Err(why) => self.fail(true, format!("{}: {why}", program.name)),
+            },
             Runs::Libraries | Runs::Ours | Runs::WholeJob => {
                 let ready = self.build_for_libraries(program);
                 let given = self.pes.filter(|_| program.any_pes);
@@ -149,6 +153,17 @@ impl Driver {
                 }
             }
         }
+    }
+
+    /// An example of the core, which lies beside this program, and the library whose launcher runs it.
+    fn example(&self, name: &str) -> Result<(Library, PathBuf), String> {
+        let ours = self.libraries.iter().find(|library| library.name == OURS).ok_or("there is no launcher for it")?;
+        let here = env::current_exe().map_err(|e| format!("the path of this program: {e}"))?;
+        let path = here.with_file_name("examples").join(name);
+        if !path.is_file() {
+            return Err(format!("{} is missing: run ./x bench, which builds it", path.display()));
+        }
+        Ok((ours.clone(), path))
     }
 
     /// The libraries that the program compiled for, and where it lies.

@@ -7,6 +7,8 @@ pub enum Runs {
     Libraries,
     /// This library only, under its launcher.
     Ours,
+    /// This library only: an example of the core, for what programs do not see.
+    Core,
     /// This library only, once, as one PE without a launcher.
     OursAlone,
     /// No library: a plain program.
@@ -89,6 +91,12 @@ pub const GROUPS: &[Group] = &[
         only_named: false,
     },
     Group {
+        name: "messages",
+        about: "active messages of the core: round trip of a short one against that of a flag; one way, short and with payload",
+        programs: &[pair("message_bench", Runs::Core)],
+        only_named: false,
+    },
+    Group {
         name: "busy",
         about: "put, get and atomics to a PE that computes",
         programs: &[pair("busy", Runs::Libraries)],
@@ -168,7 +176,8 @@ mod tests {
         for (i, group) in GROUPS.iter().enumerate() {
             assert!(GROUPS[..i].iter().all(|g| g.name != group.name));
             for program in group.programs {
-                let file = programs.join(format!("{}.c", program.name));
+                let core = programs.join(format!("../../../src/core/examples/{}.rs", program.name));
+                let file = if program.runs == Runs::Core { core } else { programs.join(format!("{}.c", program.name)) };
                 assert!(file.is_file(), "{} is missing", program.name);
                 assert!(!program.pes.is_empty());
             }

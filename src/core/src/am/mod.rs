@@ -66,6 +66,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Messages of a lane that one look takes at most: whoever waits for something else gets to see it in between.
 const MOST: usize = 64;
 
+/// Set in the child of a fork: what comes is its parent's.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+extern "C" fn nothing() {}
+
+extern "C" fn in_child() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
 /// The active messages of a PE.
 #[derive(Debug)]
 pub struct Messages {
@@ -116,7 +125,9 @@ impl Messages {
     /// Fault: the number is too large.
     pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
         self.handlers.set(number, handler)?;
-        self.enabled.store(true, Ordering::Release);
+        if !self.enabled.swap(true, Ordering::AcqRel) {
+            crate::os::fork::handlers(nothing, nothing, in_child);
+        }
         if let Some(lanes) = self.job.get().and_then(Job::lanes) {
             lanes.open();
         }
@@ -130,6 +141,9 @@ impl Messages {
     }
 
     fn job(&self) -> Result<&Job, Fault> {
+        if FORKED.load(Ordering::Relaxed) {
+            return Err(Fault::from(Cause::Message("a forked child has no part in active messages".into())));
+        }
         let open = !self.closed.load(Ordering::Relaxed);
         self.job.get().filter(|_| open).ok_or_else(|| self.not_open())
     }
@@ -212,7 +226,7 @@ impl Messages {
     /// Fault: a message is damaged, or there is no handler of its number; the network fails.
     #[inline]
     pub fn poll(&self) -> Result<usize, Fault> {
-        let Some(job) = self.job.get() else { return Ok(0) };
+        let Some(job) = self.job.get().filter(|_| !FORKED.load(Ordering::Relaxed)) else { return Ok(0) };
         let mut count = 0;
         if let Some(local) = job.lanes() {
             for lane in [Lane::Reply, Lane::Request] {

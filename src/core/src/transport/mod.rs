@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `mod.rs` | the trait, and what its operations are made of |
 //! | `registry.rs` | a row a transport, and which of them a job takes |
+//! | `event.rs` | completion events |
 //! | `message.rs` | active messages, as transports carry them |
 //! | `open.rs` | what a transport is told when it is opened, and what it tells of itself |
 //! | `shm` | shared memory of one host: copies, atomics and fences, inlined into the routines |
@@ -14,12 +15,14 @@
 
 #![allow(unsafe_code)]
 
+pub mod event;
 pub mod message;
 pub mod ofi;
 pub mod open;
 pub mod registry;
 pub mod shm;
 
+pub use event::{Event, EventSlot};
 pub use message::{Incoming, Lane, LongTarget, MAX_ARGS, MessageKind, MessageLimits, Outgoing, Owned};
 pub use open::{Atomics, Description, Directory, Mapping, OpenRequest};
 pub use shm::LaneMemory;
@@ -66,6 +69,8 @@ pub enum Completion {
     Local,
     /// With the next quiet of the channel at the latest.
     Deferred,
+    /// When the event says so, or with the next quiet of the channel; the operation is complete at its target then.
+    Event(EventSlot),
 }
 
 /// The source of a put of at most this many bytes is copied at once, whatever [`Completion`] says.

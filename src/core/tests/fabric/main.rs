@@ -2,6 +2,7 @@
 //!
 //! Skipped, with a message, where the machine has no libfabric.
 
+mod events;
 mod faults;
 mod job;
 mod order;

@@ -10,7 +10,7 @@ use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::transport::Directory;
-use crate::transport::{RemoteAddress, Tag};
+use crate::transport::{EventSlot, RemoteAddress, Tag};
 use libfabric_sys as fi;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -221,6 +221,8 @@ impl Engine {
                 }
             }
         }
+        // SAFETY: as above.
+        unsafe { (*op).events.drain(..) }.for_each(EventSlot::end);
         self.channel(channel).outstanding -= 1;
         // SAFETY: the last use of the record here; whoever waits for it gives it back.
         unsafe {

@@ -93,6 +93,7 @@ impl Shared {
         // Operand, comparand and result, a word each.
         let buffer = engine.buffer()?;
         let width = usize::from(atomic.width);
+        let exact = wanted || engine.port.delivery;
         let waited = wanted && when == Completion::Local;
         // SAFETY: a fresh record and buffer; values are their low bytes.
         unsafe {
@@ -102,6 +103,7 @@ impl Shared {
             record.bytes = width;
             record.buffer = Some(buffer);
             record.waited = waited;
+            record.count_for(if exact { when } else { Completion::Deferred });
             record.copy = if wanted { (16, atomic.result, width) } else { (0, ptr::null_mut(), 0) };
         }
         let delivery = engine.port.delivery;
@@ -149,6 +151,9 @@ impl Shared {
         engine.wire.add(Count::nic_atomics, 1);
         if waited {
             drop(self.finish(engine, op)?);
+        } else if !exact && matches!(when, Completion::Event(_)) {
+            drop(engine);
+            return self.quiet_pes(channel, &mut std::iter::once(at.pe));
         }
         Ok(())
     }

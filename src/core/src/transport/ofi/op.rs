@@ -4,7 +4,7 @@
 use super::message::BUFFER;
 use super::port::Port;
 use crate::base::Fault;
-use crate::transport::{RemoteAddress, SignalOp};
+use crate::transport::{Completion, EventSlot, RemoteAddress, SignalOp};
 use libfabric_sys as fi;
 use std::ffi::c_void;
 use std::ptr;
@@ -60,6 +60,8 @@ pub(super) struct Then {
     pub signal: RemoteAddress,
     pub value: u64,
     pub op: SignalOp,
+    /// Whose event counts the signal, too.
+    pub when: Completion,
 }
 
 /// A record. The provider knows it by its address, which is why it starts with what the provider may use.
@@ -90,8 +92,20 @@ pub(super) struct Op {
     pub copy: (usize, *mut u8, usize),
     pub results: Vec<Wanted>,
     pub then: Option<Then>,
+    /// Events that its completion counts for.
+    pub events: Vec<EventSlot>,
     /// When a message was first refused by the provider.
     pub since: Option<std::time::Instant>,
+}
+
+impl Op {
+    /// Counts for the event of an operation, where that has one.
+    pub fn count_for(&mut self, when: Completion) {
+        if let Completion::Event(slot) = when {
+            slot.begin();
+            self.events.push(slot);
+        }
+    }
 }
 
 /// All records of a fabric. Their addresses never change.
@@ -122,6 +136,7 @@ impl Ops {
                 copy: (0, ptr::null_mut(), 0),
                 results: Vec::new(),
                 then: None,
+                events: Vec::new(),
                 since: None,
             }));
             self.all.push(op);
@@ -151,6 +166,7 @@ impl Ops {
         record.copy = (0, ptr::null_mut(), 0);
         record.results.clear();
         record.then = None;
+        record.events.clear();
         record.since = None;
         self.free.push(op);
     }

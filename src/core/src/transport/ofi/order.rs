@@ -160,6 +160,8 @@ impl Shared {
         let engine = self.enter(at.pe)?;
         let mut engine = self.before_request(engine, channel, pe)?;
         let op = engine.add_amo(channel, at, &atomic)?;
+        // SAFETY: the record is being filled.
+        unsafe { (*op).count_for(when) };
         if when == Completion::Local && !atomic.result.is_null() {
             engine.ops.await_it(op);
             engine.flush(channel, pe);
@@ -195,10 +197,12 @@ impl Shared {
                 // SAFETY: the caller's.
                 unsafe { engine.add_put(channel, to, source, bytes, AMO_BYTES)? };
             }
-            engine.add_amo(channel, at, &signal(op, value))?;
+            let request = engine.add_amo(channel, at, &signal(op, value))?;
+            // SAFETY: the record is being filled.
+            unsafe { (*request).count_for(when) };
             match when {
                 Completion::Local => engine.flush(channel, pe),
-                Completion::Deferred => engine.flush_if_idle(channel, pe),
+                Completion::Deferred | Completion::Event(_) => engine.flush_if_idle(channel, pe),
             }
             return Ok(());
         }
@@ -212,7 +216,9 @@ impl Shared {
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, bytes, when)? };
             let mut engine = self.enter(to.pe)?;
-            engine.add_amo(channel, at, &signal(op, value))?;
+            let request = engine.add_amo(channel, at, &signal(op, value))?;
+            // SAFETY: the record is being filled.
+            unsafe { (*request).count_for(when) };
             engine.flush(channel, pe);
             return Ok(());
         }
@@ -223,7 +229,7 @@ impl Shared {
         }
         let engine = self.enter(to.pe)?;
         let (engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
-        let then = Then { signal: at, value, op };
+        let then = Then { signal: at, value, op, when };
         // SAFETY: the last part of what the caller vouches for.
         unsafe { self.write(engine, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
     }

@@ -104,7 +104,11 @@ impl Engine {
     /// Sends the signal of a put that is complete.
     pub fn signal(&mut self, channel: u32, then: Then) {
         match self.add_amo(channel, then.signal, &signal(then.op, then.value)) {
-            Ok(_) => self.flush(channel, then.signal.pe as u32),
+            Ok(op) => {
+                // SAFETY: the record is being filled.
+                unsafe { (*op).count_for(then.when) };
+                self.flush(channel, then.signal.pe as u32);
+            }
             Err(fault) => self.fail(fault),
         }
     }

@@ -31,6 +31,12 @@ impl Shared {
         bytes: usize,
         when: Completion,
     ) -> Result<(), Fault> {
+        if matches!(when, Completion::Event(_)) && bytes > IN_MESSAGE && !self.lock()?.port.delivery {
+            // No completion of the provider's says that the data have arrived.
+            // SAFETY: the caller's.
+            unsafe { self.put(channel, to, source, bytes, Completion::Local)? };
+            return self.quiet_pes(channel, &mut std::iter::once(to.pe));
+        }
         let (mut to, mut source, mut left) = (to, source, bytes);
         while left > 0 {
             let engine = self.enter(to.pe)?;
@@ -56,17 +62,19 @@ impl Shared {
         when: Completion,
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
-        if when == Completion::Deferred && bytes <= SMALL {
+        // What has an event goes in a message where only a message's reply says that the data have arrived.
+        let small = if matches!(when, Completion::Event(_)) && !engine.port.delivery { IN_MESSAGE } else { SMALL };
+        if when != Completion::Local && bytes <= small {
             let mut engine = self.before_request(engine, channel, pe)?;
-            // SAFETY: the caller's.
-            unsafe { engine.add_put(channel, to, source, bytes, 0)? };
+            // SAFETY: the caller's; the record is being filled.
+            unsafe { (*engine.add_put(channel, to, source, bytes, 0)?).count_for(when) };
             engine.flush_if_idle(channel, pe);
             return Ok(());
         }
         let (mut engine, in_message) = self.before_write(engine, channel, pe, bytes)?;
         if in_message {
             // SAFETY: the caller's.
-            unsafe { engine.add_put(channel, to, source, bytes, 0)? };
+            unsafe { (*engine.add_put(channel, to, source, bytes, 0)?).count_for(when) };
             engine.flush(channel, pe);
             return Ok(());
         }
@@ -95,6 +103,7 @@ impl Shared {
         let record = unsafe { &mut *op };
         record.bytes = bytes;
         record.then = then;
+        record.count_for(when);
         let inject = bytes <= engine.port.inject;
         let (mut from, mut descriptor) = (source, ptr::null_mut());
         let registered = engine.port.descriptor(source, bytes);
@@ -185,6 +194,7 @@ impl Shared {
         let record = unsafe { &mut *op };
         record.bytes = bytes;
         record.waited = when == Completion::Local;
+        record.count_for(when);
         let waited = record.waited;
         let registered = engine.port.descriptor(dest, bytes);
         let (to, mut descriptor) = if registered.is_none() && bytes <= BUFFER {

@@ -217,7 +217,8 @@ impl Lanes {
     /// Looks for room for replies that found none.
     #[cold]
     fn send_held(&self) {
-        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread, or the one that a signal handler has interrupted, looks already.
+        let Ok(mut held) = self.held.try_lock() else { return };
         held.retain(|(to, message)| !self.put(Lane::Reply, *to, &message.message()));
         self.held_count.store(held.len(), Ordering::Relaxed);
     }
