@@ -70,7 +70,7 @@ fn moved_functions_other_lines_and_another_file_are_no_change() {
     let other = tree::scratch("regression-file").join("other_name.c");
     let text = std::fs::read_to_string(source()).unwrap();
     std::fs::write(&other, format!("/* A line more. */\n\n{text}")).unwrap();
-    let (outcome, found) = diff(base(), &profiles("file", &build("FILE", &other), 2, &[]), &[]);
+    let (outcome, found) = diff(base(), &profiles("file", &build("FILE", &other, "FILE"), 2, &[]), &[]);
     assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("ok")), "{found:#}");
     assert!(rows(&found["counts"], "changed").is_empty() && rows(&found["counts"], "moved").is_empty());
 }

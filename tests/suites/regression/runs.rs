@@ -17,12 +17,12 @@ pub fn source() -> PathBuf {
 
 /// A version of the program.
 pub fn version(name: &str) -> PathBuf {
-    build(name, &source())
+    build(name, &source(), name)
 }
 
-/// A version of the program from this source.
-pub fn build(name: &str, source: &Path) -> PathBuf {
-    Build::source(&format!("step-{name}"), source).options([format!("-D{name}").as_str(), "-g"]).build()
+/// A version of a program from this source.
+pub fn build(name: &str, source: &Path, define: &str) -> PathBuf {
+    Build::source(&format!("step-{name}"), source).options([format!("-D{define}").as_str(), "-g"]).build()
 }
 
 /// Profiles of so many runs.

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::runs::{diff, json, oshprof, profiles, rows, version};
+use crate::runs::{build, diff, json, oshprof, profiles, rows, version};
 use harness::{system, tree};
 
 #[test]
@@ -28,6 +28,29 @@ fn a_delay_in_a_get_of_one_pe_is_named() {
     }
     let delta = found["causes_delta_ns"].as_i64().unwrap();
     assert!((sum - delta).abs() <= rows(&found, "causes").len() as i64 + 1, "{sum} of {delta}");
+}
+
+#[test]
+fn a_wait_for_a_flag_is_charged_to_the_pe_that_was_late() {
+    let source = tree::package().join("programs/regression/pipeline.c");
+    let runs = |name: &str| -> Vec<std::path::PathBuf> {
+        let binary = build(&format!("PIPELINE_{name}"), &source, name);
+        let root = tree::fresh(&format!("regression/pipeline-{name}"));
+        let one = |at: usize| {
+            let directory = root.join(format!("run{at}"));
+            let job = harness::run::Job::oshrun(4).arg("--profile-dir").arg(&directory).arg(&binary);
+            job.run().expect_code(0);
+            directory
+        };
+        (0..2).map(one).collect()
+    };
+    let (_, found) = diff(&runs("PLAIN"), &runs("SLOW"), &[]);
+    let first = &rows(&found, "causes")[0];
+    assert_eq!((&first["what"], &first["late_pe"], &first["region"]), (&json!("late"), &json!(1), &json!("work")));
+    assert_eq!(first["waited_at"]["op"], "shmem_long_wait_until", "{first:#}");
+    // Ten times 20 ms, for which two PEs wait.
+    let ns = |name: &str| first[name].as_i64().unwrap();
+    assert!(ns("delta_ns") > 450_000_000 && ns("waited_ns") > 250_000_000, "{first:#}");
 }
 
 fn command(name: &str, arguments: &str) -> String {
@@ -157,6 +180,11 @@ fn a_history_names_the_commit() {
     let line = format!("{} -n 8 {} 1", tree::tool("oshrun").display(), version("BASE").display());
     let outcome = oshprof(&["gate", "--baseline", store, "--json", &line]).run().expect_code(0);
     assert_eq!(json(&outcome)["verdict"], "ok", "{}", outcome.stdout);
+
+    // Where the tables of counts are gone, their hashes still tell which part changed.
+    std::fs::remove_dir_all(std::path::Path::new(store).join("counts")).unwrap();
+    let outcome = oshprof(&["history", "check", "--store", store]).run().expect_code(0);
+    outcome.expect_text(&["change since 3333 (before: 2222) in `step`: counts of order (their tables are gone"]);
 }
 
 #[test]
