@@ -3,8 +3,9 @@
 
 usage: comment.py FILE
 
-The first line of FILE is a mark (<!-- pellucid-perf:NAME -->) by which the comment is found again. Where it goes is read from
-the variables that the pipeline sets; GITHUB_TOKEN or GITLAB_TOKEN (a project access token with the scope api) has to be given.
+The first line of FILE is a mark (<!-- pellucid-perf:NAME -->) by which the comment is found again. Where it goes is
+read from the variables that the pipeline sets; GITHUB_TOKEN or GITLAB_TOKEN (a project access token with the scope api)
+has to be given.
 Exit status: 0 written, or not permitted (which is told); 1 something else failed; 2 wrong usage.
 """
 

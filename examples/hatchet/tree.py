@@ -4,8 +4,8 @@
     oshprof export PROFILE... --to hatchet -o new.json
     python3 tree.py new.json [base.json]
 
-Program, region, function, routine: `time` is seconds of all PEs together in a routine, or outside the library in a region;
-`time (inc)` includes what is below. From here on everything that hatchet and pandas do is at hand.
+Program, region, function, routine: `time` is seconds of all PEs together in a routine, or outside the library in a
+region; `time (inc)` includes what is below. From here on everything that hatchet and pandas do is at hand.
 """
 
 import json
@@ -27,7 +27,8 @@ def main():
     frame = load(sys.argv[1])
     print(frame.tree(metric_column="time (inc)"))
     rows = frame.dataframe
-    routines = rows[[node.frame["type"] == "routine" for node in rows.index]].groupby("name")[["time", "calls", "bytes"]].sum()
+    of_routines = rows[[node.frame["type"] == "routine" for node in rows.index]]
+    routines = of_routines.groupby("name")[["time", "calls", "bytes"]].sum()
     print(routines.sort_values("time", ascending=False).head(10))
     if len(sys.argv) == 3:
         print("\nslower (+) and faster (-) than before, seconds:")

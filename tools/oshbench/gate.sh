@@ -25,6 +25,8 @@ wrong() {
     exit 2
 }
 
+names=$(cut -d' ' -f1 <<<"$programs" | xargs)
+
 # Which programs: those named, or all; and what oshprof is told.
 chosen=() options=()
 [[ $# -gt 0 && $1 != -* ]] || wrong "which revision? ./x bench --gate REVISION [PROGRAM...] [-- OPTION...]"
@@ -34,13 +36,14 @@ while (($# > 0)); do
     case $1 in
     --) options=("${@:2}") && break ;;
     *)
-        cut -d' ' -f1 <<<"$programs" | grep -qxF -- "$1" || wrong "there is no program '$1'; there are: $(cut -d' ' -f1 <<<"$programs" | xargs)"
+        grep -qwF -- "$1" <<<"$names" || wrong "there is no program '$1'; there are: $names"
         chosen+=("$1")
         ;;
     esac
     shift
 done
-commit=$(git -C "$root" rev-parse --verify --quiet "$revision^{commit}") || wrong "'$revision' is no revision of this repository"
+commit=$(git -C "$root" rev-parse --verify --quiet "$revision^{commit}") ||
+    wrong "'$revision' is no revision of this repository"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

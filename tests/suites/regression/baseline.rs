@@ -4,6 +4,7 @@
 //! Where a change is wanted, `PELLUCID_BLESS=1 ./x test regression -- baseline` writes the baseline anew.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use harness::compile::Build;
 use harness::run::Job;
@@ -21,7 +22,12 @@ fn store() -> PathBuf {
 }
 
 /// A folder with the programs by their plain names, which series are named after.
-fn programs() -> PathBuf {
+fn programs() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(compile)
+}
+
+fn compile() -> PathBuf {
     let folder = tree::scratch("regression/baseline");
     std::fs::create_dir_all(&folder).unwrap();
     for (name, ..) in RUNS {
@@ -57,12 +63,12 @@ fn bless(folder: &Path) {
 fn examples_communicate_what_they_did() {
     let folder = programs();
     if std::env::var_os("PELLUCID_BLESS").is_some() {
-        bless(&folder);
+        bless(folder);
     }
     for (name, pes, arguments) in RUNS {
         let line = format!("{} -n {pes} ./{name} {arguments}", tree::tool("oshrun").display());
         let store = store();
-        let outcome = oshprof(&folder, &["gate", "--json", "--baseline", store.to_str().unwrap(), &line]).run();
+        let outcome = oshprof(folder, &["gate", "--json", "--baseline", store.to_str().unwrap(), &line]).run();
         let found: Value = json(&outcome);
         let changed = rows(&found["counts"], "changed");
         assert!(

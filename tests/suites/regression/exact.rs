@@ -95,6 +95,37 @@ fn other_shapes_are_not_comparable() {
     assert_eq!(outcome.code(), 3, "a step more is more of everything");
 }
 
+/// A copy of the library whose build id is another.
+fn other_library() -> PathBuf {
+    let folder = tree::scratch("regression-library");
+    let mut bytes = std::fs::read(tree::library("libsma.so.1")).unwrap();
+    let name = b"\x03\0\0\0GNU\0";
+    let at = bytes.windows(name.len()).position(|window| window == name).expect("a build id") + name.len();
+    bytes[at] ^= 0xff;
+    std::fs::write(folder.join("libsma.so.1"), bytes).unwrap();
+    folder
+}
+
+#[test]
+fn another_library_is_told() {
+    let (folder, root) = (other_library(), tree::fresh("regression/library"));
+    let new: Vec<PathBuf> = (0..2).map(|at| root.join(format!("run{at}"))).collect();
+    for directory in &new {
+        let job = harness::run::Job::oshrun(PES).env("LD_LIBRARY_PATH", folder.to_str().unwrap());
+        job.arg("--profile-dir").arg(directory).arg(version("BASE")).run().expect_code(0);
+    }
+    let (outcome, found) = diff(base(), &new, &[]);
+    assert_eq!(outcome.code(), 0, "the library may be what changed: {found:#}");
+    assert!(found["notes"].to_string().contains("the library differs as well: libsma build"), "{found:#}");
+    let machine = |side: &str| found["environment"][side]["machine"]["libsma"].as_str().map(str::len);
+    assert_eq!((machine("base"), machine("new")), (Some(40), Some(40)));
+    // Two of them on one side are not two runs of the same.
+    let mixed = [base()[0].clone(), new[0].clone()];
+    let (outcome, found) = diff(base(), &mixed, &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (4, &json!("not comparable")));
+    assert!(found["reasons"].to_string().contains("runs of one side with different libraries"), "{found:#}");
+}
+
 #[test]
 fn modes_and_exceptions() {
     let new = profiles("modes", &version("EXTRA_BARRIER"), 2, &[]);

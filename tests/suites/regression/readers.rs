@@ -87,7 +87,8 @@ fn otava_finds_the_commit_in_a_history() {
         let entry = serde_json::json!({
             "v": 1, "suite": "s", "commit": format!("c{at}"), "parent": "", "branch": "main",
             "time": 1_700_000_000 + 3600 * at, "machine": "m", "program": "p", "pes": 8, "hosts": [8], "arguments": "",
-            "level": 1, "runs": 2, "counts": "0123456789abcdef", "id": at.to_string(), "metrics": { "run": run, "region:a b": run },
+            "level": 1, "runs": 2, "counts": "0123456789abcdef", "id": at.to_string(),
+            "metrics": { "run": run, "region:a b": run },
         });
         lines.push_str(&format!("{entry}\n"));
     }
@@ -100,7 +101,8 @@ fn otava_finds_the_commit_in_a_history() {
     assert_eq!(header.lines().next(), Some("time,commit,branch,region_a b,run"));
     let config = folder.join("otava.yaml");
     let text = format!(
-        "tests:\n  solver:\n    type: csv\n    file: {}\n    time_column: time\n    attributes: [commit, branch]\n    metrics:\n      \
+        "tests:\n  solver:\n    type: csv\n    file: {}\n    time_column: time\n    attributes: [commit, branch]\n    \
+         metrics:\n      \
          run:\n        scale: 1.0e-9\n        direction: -1\n    csv_options:\n      delimiter: ','\n",
         csv.display()
     );

@@ -21,6 +21,8 @@ pub mod counts;
 mod library;
 pub mod metric;
 pub mod place;
+#[cfg(test)]
+mod recorded;
 pub mod remarks;
 pub mod run;
 pub mod side;

@@ -116,7 +116,8 @@ impl Run {
             *per_host.entry(pe.host.clone()).or_default() += 1;
             (first, last) = (first.min(pe.init_ns), last.max(pe.finalize_ns));
             run.add(&pe, places, &mut numbers);
-            run.library = run.library.take().or_else(|| library::build_id(&pe.detail.modules));
+            run.library =
+                run.library.take().or_else(|| library::build_id(&pe.detail.modules, run.job.start_realtime_ns));
         }
         if let Some(problem) = directory.problems().into_iter().next() {
             return Err(problem);

@@ -183,8 +183,8 @@ impl Program {
 /// How long a command has to end by itself when a signal ends the gate.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended. A signal that
-/// ends the gate is passed on to them.
+/// Waits for the end; `None` where it did not come in time, and the command and all that it started are ended. A
+/// signal that ends the gate is passed on to them.
 fn wait(child: &mut Child, limit: u64) -> Option<ExitStatus> {
     let mut end = Instant::now() + Duration::from_secs(limit.min(u64::from(u32::MAX)));
     let mut nap = Duration::from_millis(1);

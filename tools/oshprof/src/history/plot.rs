@@ -32,7 +32,8 @@ pub fn page(store: &Store) -> Result<String, String> {
     let runs: usize = series.values().map(Vec::len).sum();
     let _ = write!(
         out,
-        "<header><p class=\"brand\">Pellucid history</p><h1>{} series <small>{runs} runs, {} findings</small></h1></header>\n<main>\n",
+        "<header><p class=\"brand\">Pellucid history</p><h1>{} series \
+         <small>{runs} runs, {} findings</small></h1></header>\n<main>\n",
         series.len(),
         findings.len()
     );
@@ -109,7 +110,8 @@ fn chart(out: &mut String, name: &str, entries: &[Entry], findings: &[&Finding])
         out,
         "<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\">\
          <line class=\"axis\" x1=\"70\" y1=\"{zero:.1}\" x2=\"{end}\" y2=\"{zero:.1}\"/>\
-         <text class=\"dim end\" x=\"64\" y=\"18\">{high}</text><text class=\"dim end\" x=\"64\" y=\"{:.1}\">{low}</text>",
+         <text class=\"dim end\" x=\"64\" y=\"18\">{high}</text>\
+         <text class=\"dim end\" x=\"64\" y=\"{:.1}\">{low}</text>",
         escape(name),
         zero + 4.0
     );

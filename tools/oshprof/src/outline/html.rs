@@ -31,7 +31,8 @@ pub fn end() -> String {
 
 /// What pages of comparisons have beside those of profiles.
 const STYLE: &str = "
-.bad{color:var(--warm)}.good{color:var(--acc2)}.verdict{font-size:1.15rem;margin:.4rem 0 1rem}td.wide{white-space:normal}
+.bad{color:var(--warm)}.good{color:var(--acc2)}.verdict{font-size:1.15rem;margin:.4rem 0 1rem}
+td.wide{white-space:normal}
 .line{fill:none;stroke:var(--acc);stroke-width:2}.axis{stroke:var(--line)}.cut{stroke:var(--warm);stroke-dasharray:4 3}
 .step{stroke:var(--acc2);stroke-width:2.5}.counts{stroke:var(--dim);stroke-dasharray:2 3}
 .dot{fill:var(--acc)}.dot.bad{fill:var(--warm)}.dot.good{fill:var(--acc2)}.base{fill:var(--dim);opacity:.55}
@@ -48,7 +49,8 @@ pub fn page(found: &Comparison, base: &[&Run], new: &[&Run]) -> String {
     let about = &found.sides[1];
     let _ = write!(
         out,
-        "<header><p class=\"brand\">Pellucid comparison</p><h1>{} <small>{}</small></h1><p class=\"where\">{} against {}</p>\
+        "<header><p class=\"brand\">Pellucid comparison</p><h1>{} <small>{}</small></h1>\
+         <p class=\"where\">{} against {}</p>\
          <p class=\"verdict {class}\">{}</p></header>\n<main>\n",
         escape(&about.program),
         escape(&about.shape.arguments),
@@ -151,7 +153,8 @@ fn causes(out: &mut String, found: &Comparison) {
     }
     let _ = write!(
         out,
-        "<section><h2>Where the difference comes from</h2><p class=\"hint\">{} over all PEs: count, cost and mix of a row add up \
+        "<section><h2>Where the difference comes from</h2>\
+        <p class=\"hint\">{} over all PEs: count, cost and mix of a row add up \
         to its difference, the rows to the whole. Waiting is charged to the PE that came late.</p>",
         signed_time(causes.delta_ns)
     );
@@ -201,14 +204,19 @@ fn timeline(out: &mut String, base: &[&Run], new: &[&Run]) {
                 let title = format!("{} {}", ["base", "new"][half], shown_time(part.round()));
                 let _ = write!(
                     out,
-                    "<rect class=\"{class}\" opacity=\"{opacity}\" x=\"{x:.1}\" y=\"{y}\" width=\"{width:.1}\" height=\"11\"><title>{title}</title></rect>"
+                    "<rect class=\"{class}\" opacity=\"{opacity}\" x=\"{x:.1}\" y=\"{y}\" \
+                     width=\"{width:.1}\" height=\"11\"><title>{title}</title></rect>"
                 );
                 x += width;
             }
         }
     }
-    out.push_str("</svg><div class=\"key\"><span><i class=\"d\" style=\"background:var(--dim)\"></i>outside the library</span><span><i style=\"background:var(--acc)\"></i>calls</span>\
-        <span><i style=\"background:var(--warm)\"></i>waiting</span><span>upper bar: base, lower bar: new</span></div></div></section>\n");
+    out.push_str(
+        "</svg><div class=\"key\"><span><i class=\"d\" style=\"background:var(--dim)\"></i>outside the library</span>\
+        <span><i style=\"background:var(--acc)\"></i>calls</span>\
+        <span><i style=\"background:var(--warm)\"></i>waiting</span>\
+        <span>upper bar: base, lower bar: new</span></div></div></section>\n",
+    );
 }
 
 /// By PE: outside the library, in calls, waiting; means over the runs.
@@ -236,8 +244,11 @@ fn shift(out: &mut String, base: &[&Run], new: &[&Run]) {
     if names.is_empty() {
         return;
     }
-    out.push_str("<section><h2>Shift of latencies</h2><p class=\"hint\">Quantiles of a call's time, new (upwards) against base (to the right), \
-        both logarithmic: above the line calls became slower.</p><div class=\"charts\">");
+    out.push_str(
+        "<section><h2>Shift of latencies</h2>\
+        <p class=\"hint\">Quantiles of a call's time, new (upwards) against base (to the right), \
+        both logarithmic: above the line calls became slower.</p><div class=\"charts\">",
+    );
     for (name, _) in names.into_iter().take(6) {
         let (a, b) = (&old[name], &now[name]);
         let points: Vec<(f64, f64)> = (1..=16)
@@ -251,7 +262,8 @@ fn shift(out: &mut String, base: &[&Run], new: &[&Run]) {
         let _ = write!(
             out,
             "<div class=\"chart\"><h4>{}</h4><svg viewBox=\"0 0 260 215\" role=\"img\" style=\"max-width:320px\">\
-            <line class=\"axis\" x1=\"60\" y1=\"185\" x2=\"240\" y2=\"5\" stroke-width=\"1.5\"/><line class=\"axis\" x1=\"60\" y1=\"185\" x2=\"240\" y2=\"185\"/>\
+            <line class=\"axis\" x1=\"60\" y1=\"185\" x2=\"240\" y2=\"5\" stroke-width=\"1.5\"/>\
+            <line class=\"axis\" x1=\"60\" y1=\"185\" x2=\"240\" y2=\"185\"/>\
             <line class=\"axis\" x1=\"60\" y1=\"185\" x2=\"60\" y2=\"5\"/>",
             escape(name)
         );

@@ -24,7 +24,8 @@ pub fn report(found: &Comparison) -> String {
     }
     let failures = cases.iter().filter(|(_, failure)| failure.is_some()).count();
     let mut out = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"pellucid-perf\" tests=\"{}\" failures=\"{failures}\">\n",
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n\
+         <testsuite name=\"pellucid-perf\" tests=\"{}\" failures=\"{failures}\">\n",
         cases.len()
     );
     for (name, failure) in cases {

@@ -10,8 +10,8 @@ use super::median;
 
 /// Least length of a part.
 pub const SHORTEST: usize = 5;
-/// Shuffled series, of which at most one in a hundred may have as large a statistic where one series is looked at, and of ten
-/// series that belong together one in a thousand each.
+/// Shuffled series, of which at most one in a hundred may have as large a statistic where one series is looked at, and
+/// of ten series that belong together one in a thousand each.
 const PERMUTATIONS: usize = 999;
 /// The same for more series than ten.
 const MOST_PERMUTATIONS: usize = 9999;
