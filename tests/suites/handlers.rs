@@ -52,6 +52,11 @@ fn transfers_through_memory_are_allowed_in_handlers_and_traced() {
         let events = Job::new(tree::tool("oshprof")).args(["trace", "--to", "csv"]).arg(&trace).limit(60).run();
         let events = events.expect_code(0);
         assert!(events.stdout.lines().count() > 100, "{}", events.describe());
+        // About one handler in three comes while an event is being written.
+        for said in [&outcome.stderr, &events.stderr] {
+            let named = said.contains(" of signal handlers came while their thread was writing another");
+            assert!(named && said.contains("SHMEM_TRACE_SIZE") == said.contains("older ones"), "{said}");
+        }
     }
 }
 
@@ -123,5 +128,28 @@ fn calls_need_no_more_stack_than_the_page_says() {
         let outcome = job.run().expect_code(0);
         let names: Vec<&str> = rows.iter().map(|(name, _)| name.as_str()).collect();
         outcome.expect_text(&names);
+    }
+}
+
+/// It would overwrite what lies below, or crash without a word.
+#[test]
+fn a_stack_too_small_for_the_network_is_named() {
+    let binary = Build::program("handlers/small_stack.c").options(["-pthread"]).build();
+    let run = |transport: &str, kind: &str, kib: &str| {
+        Job::oshrun(2).env("SHMEM_TRANSPORT", transport).arg(&binary).args([kind, kib]).limit(30).run()
+    };
+    let has_it = ["PE 0 has it", "PE 1 has it"];
+    if !is_over_network() {
+        for kind in ["thread", "signal"] {
+            run("auto", kind, "16").expect_code(0).expect_text(&has_it);
+        }
+    }
+    if system::library("libfabric.so.1").is_none() {
+        return println!("skipped: there is no libfabric");
+    }
+    for kind in ["thread", "signal"] {
+        let words = ["shmem_long_p: ", " KiB of the stack are left here", "needs 20", "docs/threads.md"];
+        run("ofi", kind, "16").expect_code(1).expect_text(&words);
+        run("ofi", kind, "36").expect_code(0).expect_text(&has_it);
     }
 }

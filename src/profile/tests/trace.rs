@@ -308,8 +308,8 @@ fn what_was_called_is_read_back() {
     // 16 bytes an event at most; this pattern has long addresses.
     let bytes: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
     let (summary, problems) = keep::finish(&taken(&scratch.0), None);
-    assert!(problems.is_empty() && summary.error.is_none());
-    assert_eq!((summary.events, summary.dropped), (3005, 0), "without the note of a thread");
+    assert!(problems.is_empty() && summary.losses.error.is_none());
+    assert_eq!((summary.events, summary.losses.phrases().len()), (3005, 0), "without the note of a thread");
     let after: u64 = trace.files.iter().map(|file| std::fs::metadata(&file.path).unwrap().len()).sum();
     assert!(after < bytes, "room that was not used is given back: {after} of {bytes}");
 }

@@ -6,7 +6,7 @@
 use crate::job::Failure;
 use crate::options::Options;
 use crate::plan::Plan;
-use pellucid_profile::output::{Error, OutputDir, no_room};
+use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
 use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::keep;
@@ -93,11 +93,7 @@ pub fn show_trace(directory: &OutputDir) {
     for problem in problems {
         eprintln!("oshrun: trace: {problem}");
     }
-    let lost = match (&summary.error, summary.dropped) {
-        (_, 0) => String::new(),
-        (Some(error), dropped) => format!(", {dropped} are lost: {}", no_room(error)),
-        (None, dropped) => format!(", {dropped} older ones dropped (SHMEM_TRACE_SIZE)"),
-    };
+    let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
     let path = visible_path(directory.path());
     if summary.events == 0 {
         eprintln!("oshrun: the trace is empty{lost}: no PE made a call while tracing was on");

@@ -4,22 +4,25 @@ use std::mem::offset_of;
 
 use crc32fast::Hasher;
 
-use super::format::{CLOSED, ChunkHead, Head};
+use super::format::{CLOSED, ChunkHead, Head, WITH_REASONS};
 
 /// The fields of a head that change while the PE runs, as ranges of bytes; then those that close it.
 const CHANGING: [(usize, usize); 3] = [
     (offset_of!(Head, offset_ns), offset_of!(Head, dropped)),
     (offset_of!(Head, dropped), offset_of!(Head, chunks)),
-    (offset_of!(Head, check), offset_of!(Head, end_check) + 4),
+    (offset_of!(Head, check), offset_of!(Head, lost) + 24),
 ];
 
-/// What [`Head::check`] has to be.
-pub(super) fn head(bytes: &[u8]) -> u32 {
+/// What [`Head::check`] has to be in a file of this version.
+pub(super) fn head(bytes: &[u8], version: u32) -> u32 {
     let mut hasher = Hasher::new();
     let mut at = 0;
     for (begin, end) in CHANGING {
         hasher.update(&bytes[at..begin]);
         at = end;
+    }
+    if version < WITH_REASONS {
+        at = offset_of!(Head, end_check) + 4;
     }
     hasher.update(&bytes[at..]);
     hasher.finalize()

@@ -30,7 +30,9 @@ use crate::segment::layout::Text;
 /// First eight bytes of a file, written last.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
+/// The first version whose heads say why events are not there ([`Head::lost`]).
+pub const WITH_REASONS: u32 = 4;
 /// The oldest that is read: it has no checksums.
 pub const OLDEST: u32 = 2;
 /// [`Head::state`] of a file that is closed.
@@ -104,7 +106,7 @@ pub struct Head {
     pub offset_ns: [AtomicI64; 2],
     /// See `offset_ns`.
     pub offset_ticks: [AtomicU64; 2],
-    /// Events that were overwritten, or for which there was no room.
+    /// Events that are not there: overwritten, without room, or for one of the reasons of [`Head::lost`].
     pub dropped: AtomicU64,
     /// Error number that ended the growth of the file before its bound; 0: none.
     pub error: AtomicU32,
@@ -124,6 +126,20 @@ pub struct Head {
     pub written: AtomicU32,
     /// Once closed: checksum of the head.
     pub end_check: AtomicU32,
+    /// Those of the events dropped that have another reason than room, by [`Reason`].
+    pub lost: [AtomicU64; 3],
+}
+
+/// Why an event is not in a file, where that is not for want of room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(usize)]
+pub enum Reason {
+    /// A signal handler made the call while its thread was writing another event.
+    Interrupted,
+    /// The PE had more threads at a time than can have files.
+    NoSlot,
+    /// The file of the thread could not be made, or somebody cut it.
+    NoFile,
 }
 
 /// Begin of a chunk.

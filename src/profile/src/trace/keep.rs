@@ -7,6 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use super::check;
 use super::format::{CHUNK_BYTES, CHUNK_HEAD_BYTES, CHUNK_MAGIC, CLOSED, ChunkHead, HEAD_BYTES, Head};
+use super::losses::Losses;
 use super::read::{Facts, Trace, TraceFile};
 use crate::file::ReadError;
 use crate::output::OutputDir;
@@ -16,10 +17,8 @@ use crate::output::OutputDir;
 pub struct Summary {
     /// Events in the files; short calls that were folded count one each.
     pub events: u64,
-    /// Events that are not: overwritten, or without room.
-    pub dropped: u64,
-    /// Why there was no room for more than there is.
-    pub error: Option<io::Error>,
+    /// Events that are not.
+    pub losses: Losses,
 }
 
 /// How far this host's clock had gone from the job's.
@@ -40,7 +39,7 @@ pub fn finish(dir: &OutputDir, drift: Option<Drift>) -> (Summary, Vec<ReadError>
         Err(ReadError::NotATrace(_)) => return (Summary::default(), Vec::new()),
         Err(problem) => return (Summary::default(), vec![problem]),
     };
-    let mut summary = Summary { events: 0, dropped: trace.dropped(), error: trace.error() };
+    let mut summary = Summary { events: 0, losses: trace.losses() };
     let mut problems = trace.problems;
     for file in &trace.files {
         match finish_file(dir, file, drift) {

@@ -22,6 +22,8 @@ mod guard;
 #[cfg(feature = "report")]
 pub mod keep;
 #[cfg(feature = "report")]
+pub mod losses;
+#[cfg(feature = "report")]
 pub mod read;
 mod room;
 mod switch;

@@ -6,7 +6,7 @@ use std::os::fd::RawFd;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END};
+use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END, Reason};
 use super::{fold, writer};
 use crate::output::OutputDir;
 use crate::recorder::watch;
@@ -192,7 +192,7 @@ pub(crate) fn lost() {
     if job.lost.fetch_add(1, Relaxed) == 0 {
         writer::open_shared(job);
     }
-    writer::count_shared(1);
+    writer::count_shared(1, Reason::NoSlot);
 }
 
 impl Job {

@@ -163,8 +163,8 @@ pub(super) fn missed(slot: &Slot) {
     let place = PLACES.get(crate::recorder::slot_index(slot));
     // SAFETY: null, or the head of a file that stays mapped.
     match place.and_then(|place| unsafe { place.head.load(Relaxed).as_ref() }) {
-        Some(head) => _ = head.dropped.fetch_add(1, Relaxed),
-        None => count_shared(1),
+        Some(head) => head.count(1, Reason::Interrupted),
+        None => count_shared(1, Reason::Interrupted),
     }
 }
 
@@ -416,7 +416,7 @@ impl Writer {
     #[cold]
     fn drop_many(&self, events: u64) {
         if self.head.is_null() {
-            return count_shared(events);
+            return count_shared(events, Reason::NoFile);
         }
         // SAFETY: mapped for good.
         unsafe { &(*self.head).dropped }.fetch_add(events, Relaxed);
@@ -512,18 +512,27 @@ pub(super) fn open_shared(job: &Job) {
     SHARED.store(head, Release);
 }
 
-/// Counts an event of a thread without a file.
-pub(super) fn count_shared(events: u64) {
+/// Counts events of a thread without a file.
+pub(super) fn count_shared(events: u64, reason: Reason) {
     // SAFETY: null, or a head that stays mapped.
     let shared = unsafe { SHARED.load(Acquire).as_ref() };
-    static UNSEEN: AtomicU64 = AtomicU64::new(0);
+    static UNSEEN: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];
+    let unseen = &UNSEEN[reason as usize];
     match shared {
         Some(head) => {
-            head.dropped.fetch_add(events + UNSEEN.swap(0, Relaxed), Relaxed);
+            head.count(events + unseen.swap(0, Relaxed), reason);
         }
         None => {
-            UNSEEN.fetch_add(events, Relaxed);
+            unseen.fetch_add(events, Relaxed);
         }
+    }
+}
+
+impl Head {
+    /// Events that are not there, for another reason than room.
+    fn count(&self, events: u64, reason: Reason) {
+        self.dropped.fetch_add(events, Relaxed);
+        self.lost[reason as usize].fetch_add(events, Relaxed);
     }
 }
 
@@ -559,6 +568,6 @@ impl Job {
         head.magic.store(MAGIC, Release);
         // SAFETY: the head is one page of plain memory, which nobody else writes to yet.
         let bytes = unsafe { std::slice::from_raw_parts(std::ptr::from_ref(head).cast::<u8>(), HEAD_BYTES) };
-        head.check.store(check::head(bytes), Release);
+        head.check.store(check::head(bytes, VERSION), Release);
     }
 }

@@ -132,12 +132,9 @@ pub fn run(request: &Request) -> ExitCode {
             said.push(text);
         }
     }
-    match (trace.dropped(), trace.error()) {
-        (0, _) => {}
-        (lost, Some(error)) => eprintln!("oshprof: {lost} events were lost while the program ran: {}", no_room(&error)),
-        (lost, None) => eprintln!(
-            "oshprof: {lost} events were dropped while the program ran: a thread keeps its newest (SHMEM_TRACE_SIZE)"
-        ),
+    let losses = trace.losses().phrases();
+    if !losses.is_empty() {
+        eprintln!("oshprof: {} events of the program are not in the trace: {}", trace.dropped(), losses.join(", "));
     }
     if let Err(failure) = &done {
         eprintln!("oshprof: {failure}");

@@ -6,7 +6,7 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use super::super::check;
-use super::super::format::{CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION};
+use super::super::format::{CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION, WITH_REASONS};
 use crate::clock;
 use crate::file::ReadError;
 use crate::op;
@@ -32,6 +32,8 @@ pub struct Facts {
     pub launcher_pid: u32,
     /// Events that are not there.
     pub dropped: u64,
+    /// Those of them that have another reason than room, by [`super::super::format::Reason`]; 0 in files of older versions.
+    pub lost: [u64; 3],
     /// Error number that ended the growth of the file; 0: none.
     pub error: u32,
     /// First address and bytes of heap and static objects.
@@ -100,7 +102,7 @@ impl Facts {
         let state = half(offset_of!(Head, state));
         let whole = match (checked, state) {
             (false, _) => true,
-            (true, 0) => half(offset_of!(Head, check)) == check::head(&bytes[..HEAD_BYTES]),
+            (true, 0) => half(offset_of!(Head, check)) == check::head(&bytes[..HEAD_BYTES], version),
             (true, _) => half(offset_of!(Head, end_check)) == check::closed_head(&bytes[..HEAD_BYTES]),
         };
         Ok(Facts {
@@ -113,6 +115,11 @@ impl Facts {
             start_realtime: number(offset_of!(Head, start_realtime)),
             launcher_pid: half(offset_of!(Head, launcher_pid)),
             dropped: number(offset_of!(Head, dropped)),
+            lost: if version < WITH_REASONS {
+                [0; 3]
+            } else {
+                std::array::from_fn(|i| number(offset_of!(Head, lost) + 8 * i))
+            },
             error: half(offset_of!(Head, error)),
             memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
             offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),

@@ -8,7 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::format::HEAD_BYTES;
+use super::format::{HEAD_BYTES, Reason};
+use super::losses::Losses;
 use crate::file::ReadError;
 
 pub use head::Facts;
@@ -154,9 +155,20 @@ impl Trace {
         Some(io::Error::from_raw_os_error(number as i32))
     }
 
-    /// Events that were overwritten or had no room.
+    /// Events that are not there, whatever the reason.
     pub fn dropped(&self) -> u64 {
         self.files.iter().map(|file| file.facts.dropped).fold(0, u64::saturating_add)
+    }
+
+    /// The same by reason.
+    pub fn losses(&self) -> Losses {
+        let lost = |reason: Reason| {
+            self.files.iter().map(|file| file.facts.lost[reason as usize]).fold(0, u64::saturating_add)
+        };
+        let [interrupted, no_slot, no_file] = [Reason::Interrupted, Reason::NoSlot, Reason::NoFile].map(lost);
+        let others = interrupted.saturating_add(no_slot).saturating_add(no_file);
+        let room = self.dropped().saturating_sub(others);
+        Losses { room, error: self.error(), interrupted, no_slot, no_file }
     }
 
     /// Calls `visit` with every event, file by file, each file in the order of time.
