@@ -45,6 +45,8 @@ pub enum Cause {
     Environment { name: String, value: String, reason: &'static str },
     /// A call in a signal handler, whose thread is in another one (its name, where it is known) that cannot be left alone.
     Interrupted { routine: Option<&'static str>, network: bool },
+    /// The thread has fewer bytes of its stack left than the call needs.
+    Stack { left: usize, needed: usize },
     /// A lock that this PE does not hold.
     NotHeld { addr: usize },
     /// A lock that this thread holds already.
@@ -129,6 +131,13 @@ impl fmt::Display for Cause {
                     "called in a signal handler that interrupted {routine} in the same thread: {rule} (docs/threads.md)"
                 )
             }
+            Self::Stack { left, needed } => write!(
+                f,
+                "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the signal handler, \
+                 a larger one (docs/threads.md)",
+                left >> 10,
+                needed >> 10
+            ),
             Self::NotHeld { addr } => {
                 write!(f, "lock = {addr:#x} is not held by this PE: only its holder clears a lock")
             }

@@ -4,6 +4,7 @@ pub mod ancestors;
 pub mod bell;
 pub mod cpu;
 pub mod crash;
+pub mod depth;
 pub mod elf;
 pub mod fork;
 pub mod futex;

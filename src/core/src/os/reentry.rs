@@ -5,6 +5,7 @@
 //! take the lock; the handler finds the note, and its call is refused.
 #![allow(unsafe_code)]
 
+use super::depth::Stack;
 use crate::base::{Cause, Fault};
 use std::sync::OnceLock;
 use std::sync::atomic::{Ordering, compiler_fence};
@@ -15,6 +16,7 @@ struct Thread {
     network: u32,
     routine: u32,
     message_handler: u32,
+    stack: Stack,
 }
 
 unsafe extern "C" {
@@ -56,7 +58,7 @@ pub fn set_message_handler(number: u32) {
 pub struct Inside(());
 
 impl Inside {
-    /// Fault: this thread is inside already.
+    /// Fault: this thread is inside already, or has too little of its stack left.
     #[inline]
     pub fn enter() -> Result<Self, Fault> {
         // SAFETY: the calling thread's own variable; nobody holds a reference.
@@ -64,6 +66,7 @@ impl Inside {
         if thread.network != 0 {
             return Err(interrupted(thread.routine));
         }
+        thread.stack.check()?;
         thread.network = 1;
         // Signals come to this thread: nothing but the compiler could put the note behind the lock.
         compiler_fence(Ordering::SeqCst);
