@@ -148,7 +148,10 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
     entries.filter_map(|entry| entry.strip_prefix(&prefix).map(str::to_owned)).next()
 }
 
-/// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`.
+/// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`, no more than
+/// N with `PELLUCID_TEST_LONG=N` for an N above 1.
 pub fn repetitions(few: usize, many: usize) -> usize {
-    if std::env::var_os("PELLUCID_TEST_LONG").is_some() { many } else { few }
+    let Some(long) = std::env::var_os("PELLUCID_TEST_LONG") else { return few };
+    let asked = long.to_str().and_then(|text| text.parse().ok()).filter(|asked| *asked > 1);
+    asked.map_or(many, |asked: usize| asked.min(many))
 }

@@ -42,6 +42,14 @@ struct Door {
     streams: Mutex<Vec<OwnedFd>>,
 }
 
+impl Door {
+    /// How far this PE is goes over the connections that a ring has now.
+    fn tell_over(&self, ring: &Ring) {
+        let streams = ring.streams().filter_map(mmap::duplicate_raw).collect();
+        *self.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
+    }
+}
+
 static DOOR: OnceLock<Door> = OnceLock::new();
 
 /// A PE next to this one.
@@ -95,6 +103,7 @@ pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, descri
 /// This host's neighbours are watched from now on.
 pub(super) fn join(ring: Ring) {
     let Some(door) = DOOR.get() else { return };
+    door.tell_over(&ring);
     *door.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(ring);
     door.bell.ring();
 }
@@ -262,12 +271,11 @@ impl Watch {
 
     fn look_at_ring(&mut self) {
         if let Some(ring) = self.door.ring.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            self.ring.insert(ring).join();
+            self.ring = Some(ring);
         }
         let Some(ring) = &mut self.ring else { return };
         let gone = ring.look();
-        let streams = ring.streams().filter_map(mmap::duplicate_raw).collect();
-        *self.door.streams.lock().unwrap_or_else(PoisonError::into_inner) = streams;
+        self.door.tell_over(ring);
         if let Some(host) = gone.into_iter().next() {
             self.gone.get_or_insert((host, Instant::now()));
         }

@@ -157,7 +157,10 @@ fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u3
     let Ok(card) = wireup.card(next, RING) else { return };
     let pes = hosts.get(place + 1).copied().unwrap_or(wireup.npes()) - wireup.pe();
     let own = ring::Host { pe: wireup.pe(), pes, name: process::host_name() };
-    liveness::join(ring::Ring::new(listener, own, card));
+    let mut ring = ring::Ring::new(listener, own, card);
+    // Before the program goes on: it may end at once.
+    ring.join();
+    liveness::join(ring);
 }
 
 fn unreadable(mine: &Identity, pe: u32, other: u32) -> Fault {
