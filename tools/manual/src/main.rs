@@ -74,9 +74,11 @@ fn write_all(tools: &Path, share: &Path) -> Result<(), String> {
         let of_tool: Vec<&Topic> = topics.iter().filter(|topic| topic.words[0] == *tool).collect();
         let names = ALIASES.iter().filter(|(_, of)| of == tool).map(|(alias, _)| *alias);
         let names: Vec<&str> = std::iter::once(*tool).chain(names).collect();
-        let text = completion::bash(&of_tool, &names);
-        for name in names {
+        let (text, fish) = (completion::bash(&of_tool, &names), completion::fish(&of_tool, &names));
+        put(&share.join(format!("zsh/site-functions/_{tool}")), &completion::zsh(&of_tool, &names))?;
+        for name in &names {
             put(&share.join("bash-completion/completions").join(name), &text)?;
+            put(&share.join(format!("fish/vendor_completions.d/{name}.fish")), &fish)?;
         }
     }
     Ok(())

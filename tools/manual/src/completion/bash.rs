@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use super::Value;
 use crate::Topic;
 use crate::help::Choice;
 
@@ -69,41 +70,13 @@ fn options(topic: &Topic) -> String {
 /// What may follow an option: words of a choice, a directory, a file, or nothing that could be guessed.
 fn values(topic: &Topic) -> String {
     let mut cases = String::new();
-    for choice in topic.help.choices().filter(|choice| choice.value_follows()) {
-        let Some(value) = choice.value() else { continue };
-        let words: Vec<String> = match value {
-            "FORMAT" | "VIEW" => first_words(choice),
-            "KEY" => listed(choice),
-            _ => value
-                .split('|')
-                .filter(|word| word.chars().all(|c| c.is_ascii_lowercase()))
-                .map(str::to_owned)
-                .collect(),
-        };
-        let what = match value {
-            "FILE" => continue,
-            "DIR" => "files=-d".to_owned(),
-            _ => format!("files= words='{}'", words.join(" ")),
+    for choice in topic.help.choices() {
+        let what = match Value::of(choice) {
+            None | Some(Value::File) => continue,
+            Some(Value::Directory) => "files=-d".to_owned(),
+            Some(Value::Words(words)) => format!("files= words='{}'", words.join(" ")),
         };
         writeln!(cases, "    {}) {what} ;;", choice.names().join(" | ")).expect("writing to a string");
     }
     if cases.is_empty() { cases } else { format!("    case $prev in\n{cases}    esac\n") }
-}
-
-/// The words that lines of a text begin with: `chrome: JSON for ...`.
-fn first_words(choice: &Choice) -> Vec<String> {
-    let word = |line: &String| {
-        let word = line.split([':', ' ']).next()?;
-        let is_name = line[word.len()..].starts_with([':', ' ']) && line.contains(':');
-        (is_name && word.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()))
-            .then(|| word.to_owned())
-    };
-    choice.text.iter().filter_map(word).filter(|word| !word.starts_with('-')).collect()
-}
-
-/// The words that a text lists behind a colon: `order: total (default), calls`.
-fn listed(choice: &Choice) -> Vec<String> {
-    let text = choice.text.join(" ");
-    let list = text.split_once(": ").map_or("", |(_, list)| list);
-    list.split(", ").filter_map(|word| word.split(' ').next()).map(str::to_owned).collect()
 }
