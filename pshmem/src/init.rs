@@ -18,6 +18,7 @@ use crate::check;
 use crate::finale;
 use crate::info::answer;
 use crate::keep;
+use crate::line;
 use crate::places;
 use crate::thread;
 use crate::tool;
@@ -144,7 +145,7 @@ const PROFILES: Profiles = Profiles {
 fn place(segment: RawFd, pe: u32) -> String {
     // SAFETY: the runtime holds the descriptor open while it asks.
     let segment = unsafe { BorrowedFd::borrow_raw(segment) };
-    Segment::map(segment).map(|segment| segment.place(pe)).unwrap_or_default()
+    Segment::map(segment).map(|segment| segment.place(pe, line::of)).unwrap_or_default()
 }
 
 /// The counters that `SHMEM_COUNTERS` names.

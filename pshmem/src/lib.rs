@@ -34,6 +34,7 @@ pub mod gate;
 pub mod info;
 pub mod init;
 mod keep;
+mod line;
 pub mod locking;
 mod places;
 pub mod seen;

@@ -1,6 +1,7 @@
 //! How jobs end before their time: `shmem_global_exit`, a PE that leaves, dies or is killed, in every state of the
 //! others. The whole job is gone within seconds and the status says why.
 
+use std::path::Path;
 use std::time::Duration;
 
 use harness::compile::Build;
@@ -52,6 +53,36 @@ fn global_exit_in_odd_states() {
         let left = system::wait_for_no_process(&binary, Duration::from_secs(3));
         assert!(left.is_empty(), "{case}: processes are left: {left:?}");
     }
+}
+
+/// `oshprof line` finds it for whoever has the file and its debug information elsewhere.
+#[test]
+fn a_crash_inside_a_routine_is_told_with_the_line_of_the_call() {
+    let source = tree::package().join("programs/endings/ending.c");
+    let text = std::fs::read_to_string(source).expect("the program's source");
+    let line = text.lines().position(|line| line.contains("called from here")).expect("the call") + 1;
+    let place = format!("called from main at ending.c:{line}");
+    let build = |name: &str, options: &[&str]| {
+        Build::program("endings/ending.c").named(name).options(["-pthread"]).options(options.iter().copied()).build()
+    };
+    let run =
+        |binary: &Path| Job::oshrun(3).arg(binary).args(["segv-wait", "1", "compute"]).limit(20).run().expect_code(139);
+    let (known, stripped) = (build("ending-line", &["-g"]), build("ending-stripped", &["-s"]));
+    let outcome = run(&known);
+    outcome.expect_text(&["PE 1 of 3", "signal 11 (segmentation fault) in shmem_long_wait_until", &place]);
+    let name = stripped.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let unknown = format!("called from {name}+0x");
+    let outcome = run(&stripped).expect_text(&[&unknown]);
+    let (_, address) = outcome.stderr.split_once(&unknown).expect("a place");
+    let address = address.split_whitespace().next().unwrap_or_default();
+    let found = |file: &Path| {
+        let place = format!("{}+0x{address}", file.display());
+        Job::new(tree::tool("oshprof")).args(["line", &place]).run()
+    };
+    found(&stripped).expect_code(1).expect_text(&[&name]);
+    // The same code, with debug information.
+    found(&known).expect_code(0).expect_text(&["main at ending.c:"]);
+    Job::new(tree::tool("oshprof")).args(["line", "a.out"]).run().expect_code(2);
 }
 
 #[test]

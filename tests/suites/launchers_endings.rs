@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use harness::compile::Build;
 use harness::launchers::{self, Family, Launcher};
@@ -51,6 +51,8 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
         let title = format!("{name}: one PE ends: {}", end.0);
         trials.push(Trial::test(title, move || one_pe_ends(&launcher, end).map_err(Failed::from)));
     }
+    let (alone, title) = (launcher.clone(), format!("{name}: one PE a host ends: _exit-0"));
+    trials.push(Trial::test(title, move || one_pe_a_host_ends(&alone).map_err(Failed::from)));
     for victim in [Victim::Launcher, Victim::Parent] {
         let launcher = launcher.clone();
         let title = format!("{name}: killed: {victim:?}");
@@ -81,9 +83,10 @@ fn nobody_is_left(binary: &Path, what: &str) -> Verdict {
 /// How PE 1 ends, the status that says so, what is said, and whether it is said whatever the launcher does at the same time.
 type End = (&'static str, i32, &'static str, bool);
 
-const ENDS: [End; 6] = [
+const ENDS: [End; 7] = [
     ("exit", 6, "exited with status 6 without shmem_finalize", true),
     ("segv", 139, "was killed by signal 11 (segmentation fault)", true),
+    ("segv-wait", 139, "called from main at ending.c:", true),
     ("abort", 134, "was killed by signal 6 (abort)", true),
     ("kill", 137, "PE 1 of 3", false),
     ("_exit", 8, "PE 1 of 3", false),
@@ -93,24 +96,64 @@ const ENDS: [End; 6] = [
 fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
     let (how, _, said, always) = end;
     let name = format!("end{how}-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
-    let ending = Build::program("endings/ending.c").named(&name).options(["-pthread"]).build();
+    let ending = Build::program("endings/ending.c").named(&name).options(["-pthread", "-g"]).build();
     // Those that only Slurm's PMI-2 lets live on are named by the library for sure.
     let always = always || launcher.protocol == "PMI-2";
     // Hydra takes the status of a PE at the moment at which its connection closes, which is a matter of luck.
     let few = if how == "_exit-0" && launcher.family == Family::Hydra { 5 } else { 1 };
+    let mut times = Vec::new();
     for round in 0..system::repetitions(few, 1000) {
         let others = ["wait", "compute", "barrier", "sleep"][round % 4];
         let outcome = launcher.job(3).arg(&ending).args([how, "1", others]).limit(30).run();
+        times.push(outcome.elapsed);
         let what = format!("round {round}, {how}, {others}");
         ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
         nobody_is_left(&ending, &what)?;
         if always {
-            for part in ["pellucid: PE 1 of 3 on host ", said, "shmem_barrier_all"] {
+            let routine = if how == "segv-wait" { "shmem_long_wait_until" } else { "shmem_barrier_all" };
+            for part in ["pellucid: PE 1 of 3 on host ", said, routine] {
                 let found = outcome.stderr.contains(part) || outcome.stdout.contains(part);
                 ensure(found, &outcome, &format!("{what}: it is not said: {part}"))?;
             }
         }
     }
+    tell(&format!("{:?}, {}: {how}", launcher.family, launcher.protocol), times);
+    Ok(())
+}
+
+/// Says how long something took, in a test with many rounds.
+fn tell(what: &str, mut times: Vec<Duration>) {
+    times.sort();
+    if let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last())
+        && times.len() > 10
+    {
+        println!("{what}: {} times: median {median:.2?}, most {most:.2?}", times.len());
+    }
+}
+
+/// Nobody else of its host is there to see it, or to hold its connection to the launcher.
+fn one_pe_a_host_ends(launcher: &Launcher) -> Verdict {
+    let launcher = match launcher.on_two_hosts(1) {
+        Ok(launcher) => launcher,
+        Err(reason) => return skip(&reason),
+    };
+    let name = format!("alone-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let ending = Build::program("endings/ending.c").named(&name).options(["-pthread", "-g"]).build();
+    let mut times = Vec::new();
+    for round in 0..system::repetitions(5, 1000) {
+        let others = ["wait", "compute", "barrier", "sleep"][round % 4];
+        let outcome = launcher.job(2).arg(&ending).args(["_exit-0", "1", others]).limit(30).run();
+        times.push(outcome.elapsed);
+        let what = format!("round {round}, {others}");
+        ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
+        nobody_is_left(&ending, &what)?;
+    }
+    tell(&format!("{:?}, {}: one PE a host: _exit-0", launcher.family, launcher.protocol), times);
+    Ok(())
+}
+
+fn skip(reason: &str) -> Verdict {
+    println!("skipped: {reason}");
     Ok(())
 }
 
@@ -129,23 +172,27 @@ enum Victim {
     Parent,
 }
 
-fn a_launcher_is_killed(launcher: &Launcher, victim: Victim) -> Verdict {
+fn a_launcher_is_killed(launcher: &Launcher, which: Victim) -> Verdict {
+    let mut times = Vec::new();
     for (round, what) in ["compute", "until"].into_iter().cycle().take(system::repetitions(2, 100)).enumerate() {
-        let (binary, ready) = waiting(launcher, &format!("orphans-{victim:?}"));
+        let (binary, ready) = waiting(launcher, &format!("orphans-{which:?}"));
         let running = launcher.job(3).arg(&binary).arg(what).arg(&ready).limit(30).start();
         if !system::wait_until(Duration::from_secs(20), || ready.exists()) {
             return Err(format!("3 PEs start\n{}", running.wait().describe()));
         }
-        let victim = match victim {
+        let victim = match which {
             Victim::Launcher => Some(running.pid()),
             Victim::Parent => system::processes(&binary).first().and_then(|pid| system::parent(*pid)),
         };
         let victim = victim.ok_or("no PE has a parent")?;
+        let killed = Instant::now();
         system::signal(victim, libc::SIGKILL);
         nobody_is_left(&binary, &format!("round {round}, {what}"))?;
+        times.push(killed.elapsed());
         system::signal(running.pid(), libc::SIGKILL);
         running.wait();
     }
+    tell(&format!("{:?}, {}: PEs after a kill of the {which:?}", launcher.family, launcher.protocol), times);
     Ok(())
 }
 

@@ -9,6 +9,10 @@
 
 static long word, lock;
 
+static void crash(int number) {
+    *(volatile int *)8 = number;
+}
+
 static void *exiter(void *status) {
     usleep(50000);
     shmem_global_exit(*(int *)status);
@@ -55,6 +59,11 @@ int main(int count, char **arguments) {
     CASE("_exit") _exit(8);
     CASE("_exit-0") _exit(0);
     CASE("segv") *(volatile int *)8 = 1;
+    CASE("segv-wait") {
+        signal(SIGALRM, crash);
+        ualarm(50000, 0);
+        shmem_long_wait_until(&word, SHMEM_CMP_EQ, 777); /* called from here */
+    }
     CASE("abort") abort();
     CASE("kill") kill(getpid(), SIGKILL);
     return 0;

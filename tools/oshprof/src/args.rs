@@ -21,6 +21,7 @@ usage: oshprof report [DIR] [options]  report on the profile in DIR, or on the n
        oshprof gate [options]          run two versions in pairs: did the new one get worse?
        oshprof history COMMAND         which commit changed communication or times
        oshprof export DIR... --to F    for benchstat, hatchet, pandas, GitHub, GitLab, Bencher, Otava
+       oshprof line FILE+ADDRESS ...   the source lines of calls, as messages name them
        oshprof --version
 
 `oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
@@ -82,7 +83,7 @@ reported), 2 wrong usage.
 ";
 
 /// Commands, as messages list them.
-const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve, diff, gate, history, export";
+const COMMANDS: &str = "report, advise, trace, top, hang, metrics, serve, diff, gate, history, export, line";
 
 /// What the user wants.
 #[derive(Debug)]
@@ -107,6 +108,8 @@ pub enum Command {
     Gate(crate::gate::Request),
     /// `oshprof history`.
     History(crate::history::Request),
+    /// `oshprof line`.
+    Line(Vec<crate::line::Address>),
     /// `oshprof export`.
     Export(crate::export::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
@@ -166,6 +169,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Command, String
         Some(Arg::Value(command)) if command == "gate" => crate::gate::parse(parser),
         Some(Arg::Value(command)) if command == "history" => crate::history::parse(parser),
         Some(Arg::Value(command)) if command == "export" => crate::export::parse(parser),
+        Some(Arg::Value(command)) if command == "line" => crate::line::parse(parser),
         Some(Arg::Value(command)) => {
             Err(format!("unknown command `{}`; there are: {COMMANDS}", command.to_string_lossy()))
         }

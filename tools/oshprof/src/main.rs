@@ -15,16 +15,17 @@ mod gate;
 mod hang;
 mod history;
 mod html;
+mod line;
 mod live;
 mod newest;
 mod outline;
 mod progress;
 mod report;
-mod resolve;
 mod stats;
 mod top;
 mod trace;
 
+use pellucid_profile::report::lines as resolve;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Gate(request)) => gate::run(request),
         Ok(args::Command::History(request)) => history::run(&request),
         Ok(args::Command::Export(request)) => export::run(&request),
+        Ok(args::Command::Line(places)) => line::run(&places),
         Ok(args::Command::Advise(dir, json)) => advise::run(dir.as_deref(), json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");

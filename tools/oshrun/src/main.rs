@@ -8,6 +8,7 @@
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
+//! | [`source`] | source lines of calls, for these messages |
 //! | [`handover`] | the profile, handed over to the host's exporter of metrics |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
@@ -34,6 +35,7 @@ mod results;
 mod settings;
 mod signals;
 mod sink;
+mod source;
 mod spawn;
 mod supervise;
 mod sys;

@@ -1,5 +1,6 @@
 //! What is said of PEs that die, hang or leave.
 
+use crate::source;
 use crate::sys::process::Ended;
 use pellucid_core::bootstrap::job::PeState;
 use pellucid_core::os::signal;
@@ -47,7 +48,7 @@ impl Place {
             (PeState::NotStarted, None) => "in shmem_init".into(),
             (PeState::Finalizing, None) => "in shmem_finalize".into(),
             (_, None) => "after shmem_init".into(),
-            (_, Some(current)) => current.phrase() + &current.called_from(),
+            (_, Some(current)) => current.phrase() + &current.called_from(source::line),
         }
     }
 
@@ -71,7 +72,7 @@ impl Place {
 
 fn duration(current: &CurrentOp) -> String {
     match (current.phase, current.elapsed_ns) {
-        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, current.called_from()),
+        (Phase::Inside, Some(ns)) => format!(" for {:.1} s{}", ns as f64 / 1e9, current.called_from(source::line)),
         _ => String::new(),
     }
 }

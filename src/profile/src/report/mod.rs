@@ -3,6 +3,8 @@
 mod balance;
 pub mod grid;
 mod json;
+#[cfg(feature = "lines")]
+pub mod lines;
 mod merge;
 mod notes;
 mod sort;
@@ -23,8 +25,7 @@ pub use symbols::{Frame, NoSymbols, Symbols};
 pub use table::{set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
-pub(crate) use view::place;
-pub use view::{VIEWS, grids};
+pub use view::{VIEWS, grids, place};
 
 use crate::file;
 use crate::merge::Merged;

@@ -47,9 +47,10 @@ pub struct CurrentOp {
 }
 
 impl Segment {
-    /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded nothing.
-    pub fn place(&self, pe: u32) -> String {
-        self.current(pe).first().map(|current| current.phrase() + &current.called_from()).unwrap_or_default()
+    /// Words for where a PE is now, or was when it ended: that of its most telling thread; empty where it recorded nothing. `line` is
+    /// that of [`CurrentOp::called_from`].
+    pub fn place(&self, pe: u32, line: impl Fn(&str, u64) -> Option<String>) -> String {
+        self.current(pe).first().map(|current| current.phrase() + &current.called_from(line)).unwrap_or_default()
     }
 
     /// The last operation of each thread of a PE: threads inside a routine first, then the most recent.

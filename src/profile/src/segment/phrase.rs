@@ -29,9 +29,12 @@ impl CurrentOp {
         if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) }
     }
 
-    /// `, called from solve+0x1234`: `addr2line -e solve 0x1234` knows the line, as does `oshprof hang`. Empty where it is not known.
-    pub fn called_from(&self) -> String {
+    /// `, called from main at solve.c:44`, as `line` finds it for a file and a return address; else `, called from solve+0x1234`,
+    /// of which `oshprof line solve+0x1234` may know more elsewhere. Empty where the place is not known.
+    pub fn called_from(&self, line: impl Fn(&str, u64) -> Option<String>) -> String {
         let Some((path, address)) = &self.site else { return String::new() };
-        format!(", called from {}+{address:#x}", path.rsplit('/').next().unwrap_or(path))
+        let place =
+            line(path, *address).unwrap_or_else(|| format!("{}+{address:#x}", path.rsplit('/').next().unwrap_or(path)));
+        format!(", called from {place}")
     }
 }

@@ -70,7 +70,7 @@ fn region_cell(name: &str) -> Cell {
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.
-pub(crate) fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
+pub fn place(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
     let Some((path, address)) = file else { return "(not known)".to_owned() };
     let frames = symbols.frames(path, address.saturating_sub(1));
     let shown: Vec<String> = frames.iter().map(super::Frame::shown).filter(|text| !text.is_empty()).collect();

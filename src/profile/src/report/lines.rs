@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use super::{Frame, Symbols};
 use addr2line::Loader;
-use pellucid_profile::report::{Frame, Symbols};
 
 /// Reads each file once, when it is first asked for.
 #[derive(Default)]

@@ -1,0 +1,66 @@
+//! Source lines of calls, for messages about PEs that have died under other launchers than ours.
+//!
+//! A process that ends is no place to read debug information in: `oshprof line` does it, from the folder beside that of this library, or
+//! from `PATH`. It is started without a fork of this process, by a thread that is none of the program's, and has little time.
+#![allow(unsafe_code)]
+
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use pellucid_core::os::library;
+
+/// What a message waits for its line at most.
+const PATIENCE: Duration = Duration::from_millis(600);
+/// Longer than any line.
+const LONGEST: usize = 1 << 10;
+
+/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in time.
+pub fn of(path: &str, address: u64) -> Option<String> {
+    let until = Instant::now() + PATIENCE;
+    let mut command = Command::new(tool()?);
+    command.arg("line").arg(format!("{path}+{address:#x}")).env_clear();
+    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
+    let said = hear(&mut child, until);
+    if said.is_none() {
+        let _ = child.kill();
+    }
+    // The program may take it away from here, or want no news of children.
+    let ended = child.wait();
+    said.filter(|_| ended.map_or(true, |status| status.success()))
+}
+
+/// The line that it prints.
+fn hear(child: &mut Child, until: Instant) -> Option<String> {
+    let out = child.stdout.as_mut()?;
+    let mut text = Vec::new();
+    while text.last() != Some(&b'\n') && text.len() < LONGEST {
+        let left = until.saturating_duration_since(Instant::now()).as_millis();
+        let mut poll = libc::pollfd { fd: out.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+        // SAFETY: one pollfd.
+        if unsafe { libc::poll(&raw mut poll, 1, i32::try_from(left).ok()?) } <= 0 {
+            return None;
+        }
+        let mut bytes = [0; 256];
+        match out.read(&mut bytes).ok()? {
+            0 => return None,
+            count => text.extend_from_slice(&bytes[..count]),
+        }
+    }
+    let line = String::from_utf8_lossy(&text).trim_end().to_owned();
+    (!line.is_empty()).then_some(line)
+}
+
+/// `oshprof`: that of this library, else one of the user's.
+fn tool() -> Option<PathBuf> {
+    let own = library::path_of(of as *const std::ffi::c_void);
+    let beside = own.map(PathBuf::from).and_then(|file| {
+        let file = file.canonicalize().ok()?;
+        Some(file.parent()?.parent()?.join("bin/oshprof"))
+    });
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("oshprof"));
+    beside.into_iter().chain(named).find(|file| file.is_file())
+}
