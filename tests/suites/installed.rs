@@ -117,6 +117,24 @@ fn bash_completes_options_values_and_commands() {
     assert_eq!(complete("oshrun", &["-n", "4", "./prog", "--ho"]), "");
 }
 
+/// Where these shells are installed; what the files contain is tested beside what writes them.
+#[test]
+fn zsh_and_fish_read_their_completion() {
+    for tool in ["oshrun", "oshprof", "oshcc"] {
+        let zsh = share(&format!("zsh/site-functions/_{tool}"));
+        assert!(read(&zsh).starts_with(&format!("#compdef {tool}")), "{tool}");
+        if let Some(shell) = system::find(&["zsh"]) {
+            Job::new(shell).arg("-fn").arg(&zsh).run().expect_code(0);
+        }
+        let fish = share(&format!("fish/vendor_completions.d/{tool}.fish"));
+        assert!(read(&fish).contains(&format!("complete -c {tool} ")), "{tool}");
+        if let Some(shell) = system::find(&["fish"]) {
+            let line = format!("source {}; complete -C '{tool} --he'", fish.display());
+            Job::new(shell).args(["--no-config", "-c", &line]).run().expect_code(0).expect_text(&["--he"]);
+        }
+    }
+}
+
 #[test]
 fn licences_are_there() {
     for name in ["LICENSE-APACHE", "LICENSE-MIT"] {

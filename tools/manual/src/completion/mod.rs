@@ -38,9 +38,11 @@ impl Value {
     }
 }
 
-/// What an option does, in a line.
+/// What an option does, in a few words: the beginning of its first line.
 fn summary(choice: &Choice) -> &str {
-    choice.text.first().map_or("", |line| line.trim_end_matches([',', ';', ':']))
+    let line = choice.text.first().map_or("", String::as_str);
+    let ends = [" (", ": ", ", ", "; "].iter().filter_map(|end| line.find(end));
+    line[..ends.min().unwrap_or(line.len())].trim_end_matches([',', ';', ':'])
 }
 
 /// The words that lines of a text begin with: `chrome: JSON for ...`.
@@ -70,7 +72,7 @@ mod tests {
     /// A tool with a program behind its options, and one with a command.
     fn topics() -> [Topic; 2] {
         let help = "usage: run [options] PROGRAM\n\n  -n, -np N        how many\n  --bind core|none  where PEs' threads [run]: cores\n  \
-                    --to DIR  where\n  --file FILE  what\n  --quiet  no\n";
+                    --to DIR  where\n  --file FILE  what\n  --hosts A:SLOTS  where\n  --quiet  no\n";
         let topic = |words: &[&str]| Topic {
             words: words.iter().map(|word| (*word).to_owned()).collect(),
             summary: "does it".to_owned(),
@@ -84,7 +86,11 @@ mod tests {
         let [topic, _] = topics();
         let values: Vec<Option<Value>> = topic.help.choices().map(Value::of).collect();
         let words = |words: &[&str]| Some(Value::Words(words.iter().map(|word| (*word).to_owned()).collect()));
-        assert_eq!(values, [words(&[]), words(&["core", "none"]), Some(Value::Directory), Some(Value::File), None]);
+        assert_eq!(summary(topic.help.choices().nth(1).unwrap()), "where PEs' threads [run]");
+        assert_eq!(
+            values,
+            [words(&[]), words(&["core", "none"]), Some(Value::Directory), Some(Value::File), words(&[]), None]
+        );
     }
 
     #[test]
@@ -94,7 +100,8 @@ mod tests {
         assert!(text.starts_with("#compdef run also\n"), "{text}");
         for part in [
             "'-np[how many]:N: '",
-            r"'--bind[where PEs'\''' threads \[run\]: cores]:core|none:(core none)'".replace("'''", "''").as_str(),
+            r"'--hosts[where]:A\:SLOTS: '",
+            r"'--bind[where PEs'\'' threads \[run\]]:core|none:(core none)'",
             "'--to[where]:DIR:_files -/'",
             "'--quiet[no]'",
             "'*::arguments: _normal'",
@@ -111,7 +118,7 @@ mod tests {
         let text = fish(&[&tool], &["run"]);
         for part in [
             "complete -c run -n 'not __pellucid_run_program' -s n -o np -x -d 'how many'\n",
-            r"-l bind -x -a 'core none' -d 'where PEs\' threads [run]: cores'",
+            r"-l bind -x -a 'core none' -d 'where PEs\' threads [run]'",
             "-l to -x -a '(__fish_complete_directories)' -d 'where'\n",
             "-l file -r -F -d 'what'\n",
             "-l quiet -d 'no'\n",

@@ -42,8 +42,8 @@ fn arguments(indent: &str, topic: &Topic, rest: &[&str]) -> String {
     for choice in topic.help.choices() {
         let value = match Value::of(choice) {
             None => String::new(),
-            Some(Value::Words(words)) if words.is_empty() => format!(":{}: ", choice.value().unwrap_or_default()),
-            Some(Value::Words(words)) => format!(":{}:({})", choice.value().unwrap_or_default(), words.join(" ")),
+            Some(Value::Words(words)) if words.is_empty() => format!(":{}: ", escaped(choice.value())),
+            Some(Value::Words(words)) => format!(":{}:({})", escaped(choice.value()), words.join(" ")),
             Some(Value::Directory) => ":DIR:_files -/".to_owned(),
             Some(Value::File) => ":FILE:_files".to_owned(),
         };
@@ -58,6 +58,11 @@ fn arguments(indent: &str, topic: &Topic, rest: &[&str]) -> String {
     }
     text.push('\n');
     text
+}
+
+/// A part of a row, whose parts colons divide.
+fn escaped(text: Option<&str>) -> String {
+    text.unwrap_or_default().replace(':', "\\:")
 }
 
 /// A word for the shell.
