@@ -198,7 +198,7 @@ fn configuration(folder: &Path) -> Result<String, String> {
     for node in 1..=NODES {
         writeln!(
             text,
-            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=64 State=UNKNOWN",
+            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=64 RealMemory=65536 State=UNKNOWN",
             port(node)
         )
         .expect("writing to a string");

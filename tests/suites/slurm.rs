@@ -1,0 +1,91 @@
+//! docs/slurm.md: its batch script and its commands, in a Slurm cluster of the tests' own, with the memory and the options that the page names.
+
+use std::path::Path;
+use std::time::Duration;
+
+use harness::compile::Build;
+use harness::run::{Job, is_over_network};
+use harness::slurm::Cluster;
+use harness::{system, tree};
+
+/// The blocks of the page: language, text.
+fn blocks() -> Vec<(String, String)> {
+    let page = std::fs::read_to_string(tree::workspace().join("docs/slurm.md")).expect("docs/slurm.md");
+    let parts: Vec<&str> = page.split("```").collect();
+    let block = |text: &&str| text.split_once('\n').map(|(language, text)| (language.to_owned(), text.to_owned()));
+    parts.iter().skip(1).step_by(2).filter_map(block).collect()
+}
+
+/// A command of the page, where this folder has `a.out`.
+fn run(cluster: &Cluster, folder: &Path, line: &str) -> Job {
+    let (name, value) = cluster.environment();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let own = tree::tool("oshrun").parent().expect("bin").display().to_string();
+    let job = Job::new("sh").args(["-c", line]).directory(folder).limit(90);
+    job.env(&name, &value).env("PATH", &format!("{own}:{path}"))
+}
+
+#[test]
+fn the_page_of_slurm_holds() {
+    if is_over_network() {
+        return;
+    }
+    let cluster = match Cluster::start() {
+        Ok(Ok(cluster)) => cluster,
+        Ok(Err(reason)) => return println!("skipped: {reason}"),
+        Err(error) => panic!("{error}"),
+    };
+    if system::library("libfabric.so.1").is_none() {
+        return println!("skipped: there is no libfabric");
+    }
+    let folder = tree::fresh("slurm-page");
+    let hello = Build::source("hello", &tree::workspace().join("examples/hello/hello.c")).build();
+    std::fs::copy(hello, folder.join("a.out")).expect("a copy");
+    let blocks = blocks();
+    let script = blocks.iter().find(|(language, _)| language == "sh").map(|(_, text)| text.as_str());
+    let script = script.expect("a batch script");
+    assert!(script.starts_with("#!/bin/bash\n#SBATCH"), "{script}");
+    std::fs::write(folder.join("heat.sh"), script).expect("a script");
+    let commands: Vec<&str> = blocks
+        .iter()
+        .filter(|(language, _)| language.is_empty())
+        .flat_map(|(_, text)| text.lines())
+        .filter(|line| ["srun ", "salloc ", "sbatch "].iter().any(|tool| line.starts_with(tool)))
+        .collect();
+    assert_eq!(commands.len(), 4, "{commands:?}");
+    for line in commands {
+        let outcome = run(&cluster, &folder, line).run().expect_code(0);
+        let said = if line.starts_with("sbatch") { output(&folder) } else { outcome.stdout.clone() };
+        let expected = match line {
+            _ if line.contains("--info") => &["PEs: 4 on 2 hosts", "srun --overlap", "--nodelist=node"][..],
+            // Both ways of the script, then the report.
+            _ if line.starts_with("sbatch") => &["4 PEs on", "shmem_"],
+            _ => &["OK, all 4 PEs signed"],
+        };
+        expected
+            .iter()
+            .for_each(|part| assert!(said.contains(part), "{line}: no {part} in\n{said}\n{}", outcome.describe()));
+        if line.starts_with("sbatch") {
+            assert_eq!(said.matches("OK, all 4 PEs signed").count(), 2, "{said}");
+        }
+    }
+    without_a_default(&cluster, &folder);
+}
+
+/// What the batch script has written.
+fn output(folder: &Path) -> String {
+    let is_output = |name: &String| name.starts_with("heat-") && name.ends_with(".out");
+    let find = || system::entries(folder).into_iter().find(is_output);
+    // `sbatch --wait` may be told before the node has closed the file.
+    system::wait_until(Duration::from_secs(5), || find().is_some());
+    let name = find().expect("the output of the script");
+    std::fs::read_to_string(folder.join(name)).expect("text")
+}
+
+/// What the page says of `MpiDefault`, and of users' own default.
+fn without_a_default(cluster: &Cluster, folder: &Path) {
+    let outcome = run(cluster, folder, "srun -n 2 ./a.out").run().expect_failure();
+    outcome.expect_text(&["--mpi=pmi2", "--mpi=pmix"]);
+    let outcome = run(cluster, folder, "SLURM_MPI_TYPE=pmi2 srun -n 2 ./a.out").run().expect_code(0);
+    outcome.expect_text(&["OK, all 2 PEs signed"]);
+}
