@@ -40,6 +40,8 @@ impl SegmentId {
     pub const HEAP: Self = Self(0);
     /// Static objects of the executable.
     pub const DATA: Self = Self(1);
+    /// The first number that others may register segments under.
+    pub const FREE: Self = Self(2);
 }
 
 /// An object in the symmetric memory of a PE.
@@ -188,6 +190,23 @@ pub trait Transport: Send + Sync + Debug {
 
     /// Ends a channel that is quiet.
     fn close_channel(&self, channel: Channel);
+
+    /// Registers a further segment of this PE, under a number from [`SegmentId::FREE`] on. Gives its key, which the PEs that are to reach
+    /// it have to be told with [`Self::introduce`].
+    ///
+    /// Fault: the number is taken, or the network refuses the memory.
+    ///
+    /// # Safety
+    /// The memory is mapped until [`Self::deregister`], and whoever else uses it expects others to write there at any time.
+    unsafe fn register(&self, segment: SegmentId, start: *mut u8, bytes: usize) -> Result<Vec<u8>, Fault>;
+
+    /// Ends the registration of a segment that nobody uses any more. One that is not registered is left alone.
+    fn deregister(&self, segment: SegmentId);
+
+    /// Takes over the key of a segment of another PE, from then on in the place of the one before.
+    ///
+    /// Fault: it is no key of this transport.
+    fn introduce(&self, pe: i32, segment: SegmentId, key: &[u8]) -> Result<(), Fault>;
 
     /// Copies `bytes` bytes from here to a PE.
     ///

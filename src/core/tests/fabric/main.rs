@@ -6,6 +6,7 @@ mod events;
 mod faults;
 mod job;
 mod order;
+mod segments;
 mod sleep;
 mod threads;
 

@@ -5,8 +5,8 @@
 use super::job::Random;
 use pellucid_core::base::Fault;
 use pellucid_core::transport::{
-    Atomic, Capabilities, Channel, Completion, Incoming, Lane, MessageLimits, Outgoing, Owned, RemoteAddress, SignalOp,
-    Transport,
+    Atomic, Capabilities, Channel, Completion, Incoming, Lane, MessageLimits, Outgoing, Owned, RemoteAddress,
+    SegmentId, SignalOp, Transport,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -96,6 +96,16 @@ impl Transport for End {
     }
 
     fn close_channel(&self, _: Channel) {}
+
+    unsafe fn register(&self, _: SegmentId, _: *mut u8, _: usize) -> Result<Vec<u8>, Fault> {
+        self.unused()
+    }
+
+    fn deregister(&self, _: SegmentId) {}
+
+    fn introduce(&self, _: i32, _: SegmentId, _: &[u8]) -> Result<(), Fault> {
+        self.unused()
+    }
 
     unsafe fn put(
         &self,

@@ -154,6 +154,16 @@ impl Transport for End {
 
     fn close_channel(&self, _: Channel) {}
 
+    unsafe fn register(&self, _: SegmentId, _: *mut u8, _: usize) -> Result<Vec<u8>, Fault> {
+        self.unused()
+    }
+
+    fn deregister(&self, _: SegmentId) {}
+
+    fn introduce(&self, _: i32, _: SegmentId, _: &[u8]) -> Result<(), Fault> {
+        self.unused()
+    }
+
     unsafe fn put(
         &self,
         _: Channel,

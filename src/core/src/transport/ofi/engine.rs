@@ -10,7 +10,7 @@ use super::wire::{Count, Wire};
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::transport::Directory;
-use crate::transport::{EventSlot, RemoteAddress, Tag};
+use crate::transport::{EventSlot, RemoteAddress, SegmentId, Tag};
 use libfabric_sys as fi;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -42,6 +42,8 @@ pub(super) struct Engine {
     pub mailed: Vec<u32>,
     /// Active messages to handlers.
     pub active: super::active::Active,
+    /// Key and base of further segments of other PEs.
+    pub segments: HashMap<(u32, SegmentId), (u64, u64)>,
     /// Messages of collectives that have come.
     pub mailbox: HashMap<(u32, Tag), VecDeque<Vec<u8>>>,
     /// Requests that came before earlier ones of their sender.
@@ -82,7 +84,12 @@ impl Engine {
     pub fn there(&mut self, place: RemoteAddress) -> Option<(u64, u64, u64)> {
         let peer = self.peers.get(place.pe as u32)?;
         let i = usize::from(place.segment.0);
-        Some((peer.address, peer.bases.get(i)? + place.offset as u64, *peer.keys.get(i)?))
+        let address = peer.address;
+        let (key, base) = match (peer.keys.get(i), peer.bases.get(i)) {
+            (Some(key), Some(base)) => (*key, *base),
+            _ => *self.segments.get(&(place.pe as u32, place.segment))?,
+        };
+        Some((address, base + place.offset as u64, key))
     }
 
     /// As [`Self::progress`], in a thread of the program. The progress thread is told where what it sleeps on may be something else now.

@@ -49,7 +49,7 @@ use crate::os::bell::Bell;
 use crate::os::tcp;
 use crate::transport::{
     Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane, MESSAGE,
-    MessageLimits, Outgoing, RemoteAddress, SignalOp, Tag, Transport,
+    MessageLimits, Outgoing, RemoteAddress, SegmentId, SignalOp, Tag, Transport,
 };
 use engine::{Engine, RECEIVES};
 use message::{HEADER, Header, What, encode_tag};
@@ -114,6 +114,7 @@ impl Fabric {
             pool: op::Pool::default(),
             outgoing: std::collections::VecDeque::new(),
             active: active::Active::default(),
+            segments: std::collections::HashMap::new(),
             replies: Vec::new(),
             unposted: Vec::new(),
             mailed: Vec::new(),
@@ -236,6 +237,28 @@ impl Transport for Fabric {
         let Ok(mut engine) = self.shared.lock() else { return };
         engine.channels[channel.0 as usize] = None;
         self.closed.lock().unwrap_or_else(PoisonError::into_inner).push(channel.0);
+    }
+
+    unsafe fn register(&self, segment: SegmentId, start: *mut u8, bytes: usize) -> Result<Vec<u8>, Fault> {
+        let [key, base] = self.shared.lock()?.port.add_segment(segment, start, bytes)?;
+        Ok([key.to_ne_bytes(), base.to_ne_bytes()].concat())
+    }
+
+    fn deregister(&self, segment: SegmentId) {
+        if let Ok(mut engine) = self.shared.lock() {
+            engine.port.remove_segment(segment);
+        }
+    }
+
+    fn introduce(&self, pe: i32, segment: SegmentId, key: &[u8]) -> Result<(), Fault> {
+        let mut reader = message::Reader(key);
+        let words = (reader.u64(), reader.u64());
+        let ((Some(key), Some(base)), true) = (words, reader.0.is_empty()) else {
+            let text = format!("{} bytes are no key of segment {} of PE {pe}", key.len(), segment.0);
+            return Err(Fault::from(Cause::Network(text)));
+        };
+        self.shared.lock()?.segments.insert((pe as u32, segment), (key, base));
+        Ok(())
     }
 
     unsafe fn put(

@@ -85,7 +85,7 @@ impl Shared {
         when: Completion,
     ) -> Result<(), Fault> {
         let pe = at.pe as u32;
-        let engine = self.enter(at.pe)?;
+        let engine = self.enter_at(at)?;
         let (mut engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
         let wanted = !atomic.result.is_null();
         let (name, form) = translate(atomic.op, wanted);

@@ -157,7 +157,7 @@ impl Shared {
     /// `atomic.result` is null or writable for the width, until the time that `when` says.
     pub unsafe fn amo(&self, channel: u32, at: RemoteAddress, atomic: Atomic, when: Completion) -> Result<(), Fault> {
         let pe = at.pe as u32;
-        let engine = self.enter(at.pe)?;
+        let engine = self.enter_at(at)?;
         let mut engine = self.before_request(engine, channel, pe)?;
         let op = engine.add_amo(channel, at, &atomic)?;
         // SAFETY: the record is being filled.
@@ -191,7 +191,7 @@ impl Shared {
         let pe = to.pe as u32;
         if bytes <= IN_MESSAGE {
             // Data and signal in one message, whose entries are carried out in their order.
-            let engine = self.enter(to.pe)?;
+            let engine = self.enter_at(to)?;
             let mut engine = self.before_request(engine, channel, pe)?;
             if bytes > 0 {
                 // SAFETY: the caller's.
@@ -206,7 +206,7 @@ impl Shared {
             }
             return Ok(());
         }
-        let engine = self.enter(to.pe)?;
+        let engine = self.enter_at(to)?;
         let (largest, behind) = (engine.port.largest, engine.port.send_after_write);
         drop(engine);
         let last = bytes.saturating_sub(1) / largest * largest;
@@ -215,7 +215,7 @@ impl Shared {
             // The provider processes the message after the writes that were posted before it.
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, bytes, when)? };
-            let mut engine = self.enter(to.pe)?;
+            let mut engine = self.enter_at(to)?;
             let request = engine.add_amo(channel, at, &signal(op, value))?;
             // SAFETY: the record is being filled.
             unsafe { (*request).count_for(when) };
@@ -227,7 +227,7 @@ impl Shared {
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, last, Completion::Local)? };
         }
-        let engine = self.enter(to.pe)?;
+        let engine = self.enter_at(to)?;
         let (engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
         let then = Then { signal: at, value, op, when };
         // SAFETY: the last part of what the caller vouches for.

@@ -37,7 +37,8 @@ pub(super) struct Port {
     pub cq: *mut fi::fid_cq,
     av: *mut fi::fid_av,
     pub ep: *mut fi::fid_ep,
-    regions: [Region; 2],
+    /// By number of the segment; a number without one has no bytes.
+    regions: Vec<Region>,
     /// What can be slept on.
     pub wait: Wait,
     /// Bytes that are copied at once.
@@ -94,7 +95,7 @@ impl Port {
             cq: ptr::null_mut(),
             av: ptr::null_mut(),
             ep: ptr::null_mut(),
-            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut() }),
+            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut() }).to_vec(),
             wait: Wait::Nothing,
             inject: tx.inject_size,
             largest: ep_attr.max_msg_size.clamp(1, 1 << 30),
@@ -203,6 +204,44 @@ impl Port {
         Ok(mr)
     }
 
+    /// Registers a segment under a free number; gives what peers need to know: key, and what is added to an offset.
+    pub fn add_segment(&mut self, segment: SegmentId, start: *mut u8, len: usize) -> Result<[u64; 2], Fault> {
+        let number = usize::from(segment.0);
+        let refuse =
+            |why: &str| Err(Fault::from(Cause::Network(format!("segment {number} cannot be registered: {why}"))));
+        if segment < SegmentId::FREE || self.regions.get(number).is_some_and(|region| region.len > 0) {
+            return refuse("the number is taken");
+        }
+        if len == 0 {
+            return refuse("it has no bytes");
+        }
+        let mr = self.register(start, len)?;
+        // SAFETY: just registered.
+        let key = if self.prov_key { unsafe { (*mr).key } } else { self.next_key };
+        if key == fi::FI_KEY_NOTAVAIL {
+            // SAFETY: as above, and not used.
+            unsafe { self.release(mr) };
+            return refuse("its memory key has more than 64 bits");
+        }
+        let none = Region { base: 0, len: 0, mr: ptr::null_mut() };
+        self.regions.resize(self.regions.len().max(number + 1), none);
+        self.regions[number] = Region { base: start as usize, len, mr };
+        Ok([key, if self.virt { start as u64 } else { 0 }])
+    }
+
+    /// Ends the registration of a segment, where there is one.
+    pub fn remove_segment(&mut self, segment: SegmentId) {
+        let Some(region) = self.regions.get_mut(usize::from(segment.0)).filter(|_| segment >= SegmentId::FREE) else {
+            return;
+        };
+        let mr = std::mem::replace(&mut region.mr, ptr::null_mut());
+        region.len = 0;
+        if !mr.is_null() {
+            // SAFETY: registered, and nobody uses it any more, says the caller.
+            unsafe { self.release(mr) };
+        }
+    }
+
     /// Ends a registration.
     ///
     /// # Safety
@@ -257,7 +296,7 @@ impl Port {
             false => requested,
         };
         let base = |region: &Region| if self.virt { region.base as u64 } else { 0 };
-        let [heap, data] = &self.regions;
+        let (heap, data) = (&self.regions[0], &self.regions[1]);
         let keys = [key(heap, 1), key(data, if heap.len > 0 { 2 } else { 1 })];
         if keys.contains(&fi::FI_KEY_NOTAVAIL) {
             let text = format!("provider {} has memory keys of more than 64 bits", self.provider);

@@ -39,7 +39,7 @@ impl Shared {
         }
         let (mut to, mut source, mut left) = (to, source, bytes);
         while left > 0 {
-            let engine = self.enter(to.pe)?;
+            let engine = self.enter_at(to)?;
             let n = left.min(engine.port.largest);
             // SAFETY: a part of what the caller vouches for.
             unsafe { self.put_part(engine, channel, to, source, n, when)? };
@@ -166,7 +166,7 @@ impl Shared {
     ) -> Result<(), Fault> {
         let (mut from, mut dest, mut left) = (from, dest, bytes);
         while left > 0 {
-            let engine = self.enter(from.pe)?;
+            let engine = self.enter_at(from)?;
             let n = left.min(engine.port.largest);
             // SAFETY: a part of what the caller vouches for.
             unsafe { self.read(engine, channel, dest, from, n, when)? };

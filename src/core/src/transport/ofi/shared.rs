@@ -9,7 +9,7 @@ use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
 use crate::os::reentry::Inside;
 use crate::os::wait::Backoff;
-use crate::transport::Directory;
+use crate::transport::{Directory, RemoteAddress, SegmentId};
 use libfabric_sys as fi;
 use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -171,6 +171,13 @@ impl Shared {
             .map(|(engine, ())| engine)
     }
 
+    /// As [`Self::enter`], on the way to an object: its segment is known, too.
+    pub fn enter_at(&self, place: RemoteAddress) -> Result<Guard<'_>, Fault> {
+        let engine = self.enter(place.pe)?;
+        let known = place.segment < SegmentId::FREE || engine.segments.contains_key(&(place.pe as u32, place.segment));
+        if known { Ok(engine) } else { Err(unknown_segment(place)) }
+    }
+
     /// The lock, with a PE known to the provider.
     pub fn reach(&self, pe: i32) -> Result<Guard<'_>, Fault> {
         if is_child() {
@@ -230,6 +237,15 @@ impl Shared {
     pub fn finish<'a>(&'a self, engine: Guard<'a>, op: *mut Op) -> Result<Guard<'a>, Fault> {
         self.wait(engine, |engine| Ok(engine.ops.reap(op).then_some(()))).map(|(engine, ())| engine)
     }
+}
+
+#[cold]
+fn unknown_segment(place: RemoteAddress) -> Fault {
+    let RemoteAddress { pe, segment, .. } = place;
+    Fault::from(Cause::Network(format!(
+        "segment {} of PE {pe} is not known here: it has not been introduced",
+        segment.0
+    )))
 }
 
 /// When a wait takes so long that those who are waited for are asked whether they are still there.

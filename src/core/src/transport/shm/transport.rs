@@ -7,7 +7,7 @@ use crate::base::{Cause, Fault};
 use crate::transport::registry::Row;
 use crate::transport::{
     AmoOp, Atomic, Capabilities, Channel, Completion, Description, Incoming, Lane, Mapping, MessageLimits, OpenRequest,
-    Outgoing, RemoteAddress, SignalOp, Transport,
+    Outgoing, RemoteAddress, SegmentId, SignalOp, Transport,
 };
 use std::fmt;
 use std::sync::OnceLock;
@@ -113,6 +113,17 @@ impl Transport for SharedMemory {
     }
 
     fn close_channel(&self, _: Channel) {}
+
+    // Where segments are is what the mapping says, of all numbers.
+    unsafe fn register(&self, _: SegmentId, _: *mut u8, _: usize) -> Result<Vec<u8>, Fault> {
+        Ok(Vec::new())
+    }
+
+    fn deregister(&self, _: SegmentId) {}
+
+    fn introduce(&self, _: i32, _: SegmentId, _: &[u8]) -> Result<(), Fault> {
+        Ok(())
+    }
 
     unsafe fn put(
         &self,
