@@ -9,6 +9,8 @@ mod bench;
 mod exact;
 #[path = "regression/export.rs"]
 mod export;
+#[path = "regression/pages.rs"]
+mod pages;
 #[path = "regression/pipeline.rs"]
 mod pipeline;
 #[path = "regression/readers.rs"]
