@@ -46,22 +46,33 @@ commit=$(git -C "$root" rev-parse --verify --quiet "$revision^{commit}") ||
     wrong "'$revision' is no revision of this repository"
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 base=$root/target/gate/$commit
 
-# Built once; half of an installation is never taken for a whole one.
-if [[ ! -x $base/bin/oshrun ]]; then
+# Built once, at a place of its own that is always the same: else nothing of the build before would be of use. Half of an
+# installation is never taken for a whole one.
+clone=
+build_base() {
+    local gate=$root/target/gate lock partial
+    exec {lock}>"$gate/lock"
+    flock "$lock"
+    clone=$gate/clone partial=$gate/partial
+    rm -rf "$clone" "$partial"
     echo "bench --gate: building ${commit:0:12}" >&2
-    git clone --quiet --shared --no-checkout "$root" "$work/clone"
-    git -C "$work/clone" checkout --quiet --detach "$commit"
-    # What both need is compiled once.
-    mkdir -p "$root/target/gate/build"
-    ln -s "$root/target/gate/build" "$work/clone/target"
-    "$work/clone/x" install --prefix "$work/base" >&2 || fail "${commit:0:12} does not build"
-    mkdir -p "$work/base/share/examples"
-    cp -R "$work/clone/examples/." "$work/base/share/examples"
-    mv "$work/base" "$base"
-fi
+    git clone --quiet --shared --no-checkout "$root" "$clone"
+    git -C "$clone" checkout --quiet --detach "$commit"
+    ln -s "$gate/build" "$clone/target"
+    "$clone/x" install --prefix "$partial" >&2 || fail "${commit:0:12} does not build"
+    mkdir -p "$partial/share/examples"
+    cp -R "$clone/examples/." "$partial/share/examples"
+    rm -rf "$clone" "$base"
+    mv "$partial" "$base"
+    clone=
+    exec {lock}>&-
+}
+
+mkdir -p "$root/target/gate/build"
+trap 'rm -rf "$work" ${clone:+"$clone"}' EXIT
+[[ -x $base/bin/oshrun ]] || build_base
 
 # Both lie at paths of one length: what the stack of a program begins with moves everything on it.
 mkdir "$work/base" "$work/this"
