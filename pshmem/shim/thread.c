@@ -6,7 +6,7 @@ struct pellucid_gate_thread {
     const void *mark;           /* where on the stack the thread got to that place */
     unsigned int routine;       /* the routine that may wait which the thread is in, its operation plus 1; 0 for none */
     int ended;                  /* what it has to do with the last finalize */
-    const void *routine_mark;   /* where on the stack it began */
+    const void *within;         /* what is known of that call, on the stack */
 };
 
 __attribute__((visibility("hidden"), tls_model("initial-exec"))) __thread struct pellucid_gate_thread

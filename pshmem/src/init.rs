@@ -20,6 +20,7 @@ use crate::info::answer;
 use crate::keep;
 use crate::line;
 use crate::places;
+use crate::stall;
 use crate::thread;
 use crate::tool;
 
@@ -89,6 +90,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
     let stamp = Stamp::now();
     begun();
     thread::name_routines();
+    stall::keep();
     let start = runtime::init_thread(thread_level, PROFILES)?;
     finale::end();
     if start.first && runtime::map().check {

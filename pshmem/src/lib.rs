@@ -15,6 +15,7 @@
 //! | [`tool`] | who else defines `shmem_` routines in this process |
 //! | `check` | what is checked of transfers with `SHMEM_DEBUG` |
 //! | [`thread`] | what is kept for each thread, and calls in calls |
+//! | `stall` | what is noted of calls that wait long |
 //! | [`shim`] | the C side: what stable Rust cannot sign or compute |
 #![deny(unsafe_code)]
 // Pointers come from C callers; the entries that pass them on are `unsafe extern "C"`.
@@ -40,6 +41,7 @@ mod places;
 pub mod seen;
 pub mod shim;
 pub mod stack;
+mod stall;
 pub mod thread;
 pub mod tool;
 pub mod types;

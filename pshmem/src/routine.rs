@@ -63,12 +63,12 @@ macro_rules! routine {
         $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             // SAFETY: the caller vouches for the pointers that it gives, as the specification asks.
-            or_end($op, unsafe { within!($timing, $op, $call) })
+            or_end($op, unsafe { within!($timing, $op, [$peer, $addr, $bytes], $call) })
         }
         $($head)* unsafe extern "C" fn $probe($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             // SAFETY: as in the implementation.
-            let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { within!($timing, $op, $call) }));
+            let result = recorder::$timing($op, $peer, $addr, $bytes, || or_end($op, unsafe { within!($timing, $op, [$peer, $addr, $bytes], $call) }));
             $(
                 let $r = result;
                 if $failed {
@@ -119,12 +119,13 @@ macro_rules! routine {
     };
 }
 
-/// `within!(timing, op, expression)`: the expression, and for a routine that may wait a note that the thread is in it.
+/// `within!(timing, op, [peer, addr, bytes], expression)`: the expression, and for a routine that may wait a note that the
+/// thread is in it.
 macro_rules! within {
-    (timed, $op:literal, $call:expr) => {
-        $crate::thread::within($op, || $call)
+    (timed, $op:literal, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
+        $crate::thread::within($op, move || ($peer, $addr, $bytes), || $call)
     };
-    ($timing:ident, $op:literal, $call:expr) => {
+    ($timing:ident, $op:literal, [$peer:expr, $addr:expr, $bytes:expr], $call:expr) => {
         $call
     };
 }

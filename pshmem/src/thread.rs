@@ -51,8 +51,8 @@ pub struct Thread {
     routine: Cell<u32>,
     /// What it has to do with the last finalize.
     pub ended: Cell<Ended>,
-    /// Its mark.
-    routine_mark: Cell<*const Mark>,
+    /// Its mark, with which a [`Within`] begins.
+    within: Cell<*const Mark>,
 }
 
 unsafe extern "C" {
@@ -99,17 +99,41 @@ impl Mark {
     }
 }
 
+/// A call of a routine that may wait, on the stack: its operands are worked out only where somebody wants to know.
+#[repr(C)]
+struct Within {
+    mark: Mark,
+    /// Works them out, from what is behind this.
+    operands: unsafe fn(*const Within) -> Operands,
+}
+
+/// [`Within`], and the arguments of the call as they are kept for its operands.
+#[repr(C)]
+struct WithinOf<F> {
+    within: Within,
+    operands: F,
+}
+
+/// Peer, address and bytes of a call, as the profile records them.
+pub type Operands = (i32, usize, usize);
+
 /// Runs a routine that may wait. A signal handler that calls another one meanwhile is told so: it might wait for what its own
-/// thread has begun.
+/// thread has begun. Where it waits long, its operands are shown to whoever looks at a job that hangs.
 #[inline(always)]
-pub fn within<R>(op: u16, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+pub fn within<R, F: Fn() -> Operands>(op: u16, operands: F, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fault> {
+    /// # Safety
+    /// `within` is the first field of a [`WithinOf`] of this type.
+    unsafe fn work_out<F: Fn() -> Operands>(within: *const Within) -> Operands {
+        // SAFETY: so says the caller.
+        unsafe { ((*within.cast::<WithinOf<F>>()).operands)() }
+    }
     let thread = get();
     if thread.routine.get() != 0 {
         within_another(thread)?;
     }
-    let mark = Mark::new();
-    mark.set();
-    thread.routine_mark.set(&raw const mark);
+    let call = WithinOf { within: Within { mark: Mark::new(), operands: work_out::<F> }, operands };
+    call.within.mark.set();
+    thread.within.set((&raw const call).cast());
     thread.routine.set(u32::from(op) + 1);
     let result = f();
     thread.routine.set(0);
@@ -120,11 +144,20 @@ pub fn within<R>(op: u16, f: impl FnOnce() -> Result<R, Fault>) -> Result<R, Fau
 #[inline(never)]
 fn within_another(thread: &Thread) -> Result<(), Fault> {
     // Where there is no handler, that routine was left by longjmp or an exception.
-    if !Mark::is_there(thread.routine_mark.get()) || !stack::is_in_handler() {
+    if !Mark::is_there(thread.within.get()) || !stack::is_in_handler() {
         return Ok(());
     }
     let routine = Some(name(thread.routine.get()));
     Err(Fault::from(Cause::Interrupted { routine, network: false }))
+}
+
+/// The routine that may wait which the calling thread is in, and its operands.
+pub fn waiting() -> Option<(u16, Operands)> {
+    let thread = get();
+    let op = u16::try_from(thread.routine.get().checked_sub(1)?).ok()?;
+    let within: *const Within = thread.within.get().cast();
+    // SAFETY: the mark shows that the frame is there, and so the call that set both.
+    Mark::is_there(within.cast()).then(|| (op, unsafe { ((*within).operands)(within) }))
 }
 
 fn name(routine: u32) -> &'static str {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use harness::compile::Build;
 use harness::run::{Job, Running};
-use harness::tree;
+use harness::{system, tree};
 use serde_json::Value;
 
 /// Longer than anything here takes.
@@ -78,6 +78,95 @@ fn hang_names_a_ring() {
     job.wait();
 }
 
+/// How PEs reach each other here.
+fn transports() -> Vec<&'static str> {
+    let ofi = system::library("libfabric.so.1").map(|()| "ofi");
+    std::iter::once("auto").chain(ofi).collect()
+}
+
+#[test]
+fn hang_sees_who_waits_with_the_profile_off() {
+    let cases: [(usize, &str, &[&str]); 6] = [
+        (4, "barrier", &["PEs 0, 2, 3 wait in shmem_barrier_all for PE 1", "): does not wait; the profile is off"]),
+        (2, "wait", &["): in shmem_signal_wait_until (static+0x", "PE 1 waits in shmem_signal_wait_until (static+0x"]),
+        (6, "team", &["PEs 2, 4 wait in shmem_team_sync for PE 0\n"]),
+        (4, "set", &["PE 1 waits in shmem_barrier for PEs 2, 3\n"]),
+        (3, "ring", &["PE 0, which holds the lock", "cycle: PE 0 -> PE 1 -> PE 0: none of them can go on"]),
+        (2, "busy", &["nobody waits"]),
+    ];
+    for transport in transports() {
+        for (pes, way, parts) in cases {
+            let binary = Build::program("live/stuck.c").build();
+            let job =
+                Job::oshrun(pes).args(["--profile", "off"]).arg(binary).arg(way).env("SHMEM_TRANSPORT", transport);
+            let job = job.limit(60).start();
+            let text = looks(&job, &["hang"], parts);
+            // All that wait say since when.
+            let waiting = text.lines().filter(|line| line.contains("): in shmem_"));
+            waiting.for_each(|line| assert!(line.contains(" for "), "{text}"));
+            signal(&job, libc::SIGTERM);
+            job.wait();
+        }
+    }
+}
+
+/// The process of a PE that is through with `shmem_init`, as `oshprof hang` tells it.
+fn process(job: &Running, pe: usize) -> u32 {
+    let started = Instant::now();
+    loop {
+        let (_, text) = oshprof(&["hang", &job.pid().to_string()]);
+        let line = text.lines().find_map(|line| line.strip_prefix(&format!("PE {pe} (pid ")));
+        let pid =
+            line.filter(|line| !line.contains("shmem_init")).and_then(|line| line.split(')').next()?.parse().ok());
+        if let Some(pid @ 2..) = pid {
+            return pid;
+        }
+        assert!(started.elapsed() < LONG, "{text}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn with_the_profile_off_a_wait_is_over_when_it_is() {
+    let job = stuck(2, &["--profile", "off"], "late");
+    looks(&job, &["hang"], &["PE 0 waits in shmem_barrier_all for PE 1"]);
+    assert!(system::signal(process(&job, 1), libc::SIGUSR2));
+    looks(&job, &["hang"], &["nobody waits"]);
+    signal(&job, libc::SIGTERM);
+    job.wait();
+}
+
+#[test]
+fn with_the_profile_off_a_death_says_where() {
+    let job = stuck(3, &["--profile", "off"], "ring");
+    looks(&job, &["hang"], &["cycle: PE 0 -> PE 1 -> PE 0"]);
+    assert!(system::signal(process(&job, 1), libc::SIGKILL));
+    let outcome = job.wait();
+    outcome.expect_text(&["was killed by signal 9 (kill) in shmem_set_lock (address 0x"]);
+}
+
+#[test]
+fn a_quiet_that_is_not_answered_names_the_peer() {
+    if !transports().contains(&"ofi") {
+        return;
+    }
+    for level in ["off", "1"] {
+        let binary = Build::program("live/stuck.c").build();
+        let job = Job::oshrun(2).args(["--profile", level]).arg(binary).arg("quiet").env("SHMEM_TRANSPORT", "ofi");
+        let job = job.directory(&tree::fresh("quiet")).limit(60).start();
+        let peer = process(&job, 1);
+        process(&job, 0);
+        assert!(system::signal(peer, libc::SIGSTOP));
+        looks(
+            &job,
+            &["hang"],
+            &["): in shmem_quiet (PE 1) for ", "PE 0 waits in shmem_quiet for what is under way to PE 1"],
+        );
+        signal(&job, libc::SIGKILL);
+        job.wait();
+    }
+}
+
 #[test]
 fn oshrun_reports_at_a_timeout() {
     let binary = Build::program("live/stuck.c").build();
@@ -134,7 +223,7 @@ fn top_shows_rates_states_and_heap() {
 fn a_job_that_is_none_is_refused() {
     let own = std::process::id().to_string();
     let (fine, text) = oshprof(&["hang", &own]);
-    assert!(!fine && text.contains("is no oshrun with a profile"), "{text}");
+    assert!(!fine && text.contains("is no oshrun that runs a job"), "{text}");
     let (fine, text) = oshprof(&["top", "--once", "0"]);
     assert!(!fine && text.contains("no process 0 runs on this host"), "{text}");
 }

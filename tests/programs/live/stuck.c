@@ -7,6 +7,7 @@
 
 static long lock;
 static uint64_t word;
+static void *object;
 
 static void seen(int number)
 {
@@ -31,6 +32,29 @@ static void stand(const char *way)
         if (me == 1)
             shmem_set_lock(&lock);
         shmem_barrier_all();
+    } else if (strcmp(way, "late") == 0) {
+        /* Until PE 1 gets a signal. */
+        if (me == 1) {
+            signal(SIGUSR2, seen);
+            pause();
+        }
+        shmem_barrier_all();
+    } else if (strcmp(way, "team") == 0) {
+        /* Those of the even PEs but PE 0; the others are not concerned. */
+        shmem_team_t even;
+        shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 2, (shmem_n_pes() + 1) / 2, NULL, 0, &even);
+        if (even != SHMEM_TEAM_INVALID && me != 0)
+            shmem_team_sync(even);
+    } else if (strcmp(way, "set") == 0) {
+        static long sync[SHMEM_BARRIER_SYNC_SIZE];
+        if (me == 1)
+            shmem_barrier(1, 0, shmem_n_pes() - 1, sync);
+    } else if (strcmp(way, "quiet") == 0 && me == 0) {
+        /* Until its peer is stopped. */
+        for (;;) {
+            shmem_uint64_put_nbi((uint64_t *)object + 1000, (uint64_t *)object, 1000, 1);
+            shmem_quiet();
+        }
     } else if (strcmp(way, "handler") == 0) {
         signal(SIGUSR1, seen);
     } else if (strcmp(way, "busy") == 0) {
@@ -46,7 +70,7 @@ static void stand(const char *way)
 int main(int argc, char **argv)
 {
     shmem_init();
-    void *object = shmem_malloc(1000000);
+    object = shmem_malloc(1000000);
     if (object == NULL)
         return 1;
     if (shmem_my_pe() == 0) {

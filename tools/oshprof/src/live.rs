@@ -79,7 +79,7 @@ pub fn find(wanted: Option<u32>) -> Result<Job, String> {
                 ErrorKind::PermissionDenied => format!("process {pid} is not yours: {error}"),
                 _ => format!("process {pid}: {error}"),
             })?
-            .ok_or_else(|| format!("process {pid} is no oshrun with a profile (`--profile off` has none)"));
+            .ok_or_else(|| format!("process {pid} is no oshrun that runs a job"));
     }
     let mut jobs: Vec<Job> = processes().filter_map(|pid| open(pid).ok().flatten()).collect();
     match jobs.len() {

@@ -111,12 +111,14 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let mut plan = Plan::new(options, file, environment(options, tools));
     let job = Job::create(0..options.pes, options.pes)
         .map_err(|error| Failure::needs("make the job's shared memory", error))?;
-    let profile = match options.profile {
-        Choice::Off => None,
-        _ => {
-            let brief = !matches!(options.profile, Choice::Level(_));
-            let profile = Profile::create(0..options.pes, options.pes, &options.program, &options.args, brief);
-            profile.map_err(|error| results::no_profile(&error, &mut plan)).ok()
+    let detailed = options.profile.detailed();
+    let profile = match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed) {
+        Ok(profile) => Some(profile),
+        // It would have shown long waits only.
+        Err(_) if detailed.is_none() => None,
+        Err(error) => {
+            results::no_profile(&error, &mut plan);
+            None
         }
     };
     let trace = results::take_trace(options)?;
@@ -131,7 +133,8 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
     process::adopt_orphans();
     let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
-    let handover = profile.as_ref().and_then(|profile| handover::offer(profile, &plan.environment));
+    let shown = profile.as_ref().filter(|_| detailed.is_some());
+    let handover = shown.and_then(|profile| handover::offer(profile, &plan.environment));
     let started = Instant::now();
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;

@@ -94,6 +94,17 @@ pub enum Profile {
     Level(i32),
 }
 
+impl Profile {
+    /// Whether a profile is recorded, and whether by call site and peer, for it is kept.
+    pub fn detailed(self) -> Option<bool> {
+        match self {
+            Self::Off => None,
+            Self::Silent => Some(false),
+            Self::Level(_) => Some(true),
+        }
+    }
+}
+
 /// What is wrong with the arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub enum UsageError {

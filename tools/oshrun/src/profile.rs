@@ -47,9 +47,15 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// A segment for these PEs of a job of `npes`. `brief`: nobody will see more than the numbers by routine.
-    pub fn create(pes: Range<u32>, npes: u32, program: &OsStr, args: &[OsString], brief: bool) -> io::Result<Self> {
-        Self::with_origin(pes, npes, program, args, brief, None)
+    /// A segment for these PEs of a job of `npes`. `detailed`: see [`crate::options::Profile::detailed`].
+    pub fn create(
+        pes: Range<u32>,
+        npes: u32,
+        program: &OsStr,
+        args: &[OsString],
+        detailed: Option<bool>,
+    ) -> io::Result<Self> {
+        Self::with_origin(pes, npes, program, args, detailed, None)
     }
 
     /// As [`Self::create`], with the begin of the job as its zero.
@@ -58,7 +64,7 @@ impl Profile {
         npes: u32,
         program: &OsStr,
         args: &[OsString],
-        brief: bool,
+        detailed: Option<bool>,
         origin: Option<Origin>,
     ) -> io::Result<Self> {
         let info = JobInfo {
@@ -66,7 +72,8 @@ impl Profile {
             arguments: args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect(),
             first_pe: pes.start,
             local_pes: Some(pes.end - pes.start),
-            brief,
+            brief: detailed != Some(true),
+            off: detailed.is_none(),
             origin,
         };
         let fd = segment::create(npes, &info)?;

@@ -22,6 +22,7 @@ pub mod reentry;
 pub mod signal;
 pub mod socket;
 pub mod stack;
+pub mod stall;
 pub mod tcp;
 pub mod thread;
 pub mod wait;

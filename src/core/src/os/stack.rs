@@ -11,6 +11,7 @@ type Callback = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 unsafe extern "C" {
     fn _Unwind_Backtrace(callback: Callback, data: *mut c_void) -> c_int;
     fn _Unwind_GetIPInfo(context: *mut c_void, before: *mut c_int) -> usize;
+    fn _Unwind_FindEnclosingFunction(behind: *mut c_void) -> *mut c_void;
 }
 
 /// `_URC_NO_REASON`, `_URC_END_OF_STACK`.
@@ -52,6 +53,19 @@ pub fn is_in_handler() -> bool {
     walk(&mut |_, interrupted| {
         found |= interrupted;
         !found
+    });
+    found
+}
+
+/// The first that `find` gives of the functions that the calling thread is in, by their first addresses, innermost first.
+#[cold]
+pub fn function<R>(find: impl Fn(usize) -> Option<R>) -> Option<R> {
+    let mut found = None;
+    walk(&mut |at, _| {
+        // SAFETY: any address may be asked for.
+        let begin = unsafe { _Unwind_FindEnclosingFunction((at + 1) as *mut c_void) };
+        found = find(begin as usize);
+        found.is_none()
     });
     found
 }

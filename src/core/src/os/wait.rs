@@ -1,6 +1,7 @@
 //! How a PE waits for memory to change: spin briefly, then yield, then sleep.
 
 use super::cpu;
+use super::stall::Noted;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::{Duration, Instant};
 
@@ -43,13 +44,39 @@ pub struct Backoff {
     spins: u32,
     since: Option<Instant>,
     nap: Duration,
+    /// The PE that is waited for, where it is one alone.
+    pe: Option<u32>,
+    /// Since when, whatever has moved on meanwhile.
+    begun: Option<Instant>,
+    /// Once the wait is long, and has been told of.
+    noted: Option<Option<Noted>>,
 }
 
 impl Backoff {
     /// `crowded`: there are more PEs than cores, so that spinning only delays the one who is waited for.
     #[inline]
     pub fn new(crowded: bool) -> Self {
-        Self { turns: 0, spins: if crowded { 1 } else { SPINS }, since: None, nap: FIRST_NAP }
+        let spins = if crowded { 1 } else { SPINS };
+        Self { turns: 0, spins, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
+    }
+
+    /// Whether the wait is about to be noted as a long one, and it is time for [`Self::waits_for`].
+    pub fn becomes_long(&self) -> bool {
+        self.nap > FIRST_NAP && self.noted.is_none()
+    }
+
+    /// Who has to do something, where it is known to be one PE: for whoever looks at a job that hangs.
+    pub fn waits_for(&mut self, pe: Option<u32>) {
+        self.pe = pe;
+    }
+
+    /// Something has moved on, if not what is waited for.
+    #[inline]
+    pub fn restart(&mut self, crowded: bool) {
+        self.turns = 0;
+        self.spins = if crowded { 1 } else { SPINS };
+        self.since = None;
+        self.nap = FIRST_NAP;
     }
 
     /// One turn of waiting. Gives whether the wait has become slow: now and then there is time for a look around.
@@ -74,10 +101,14 @@ impl Backoff {
             return false;
         }
         let since = *self.since.get_or_insert_with(Instant::now);
+        let begun = *self.begun.get_or_insert(since);
         let waited = since.elapsed();
         if waited < PATIENCE {
             cpu::yield_now();
         } else {
+            if self.becomes_long() {
+                self.noted = Some(Noted::since(begun, self.pe));
+            }
             // From here each turn is a nap: a twentieth of the time waited so far at most.
             self.turns -= 1;
             std::thread::sleep(self.nap);

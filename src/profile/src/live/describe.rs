@@ -17,9 +17,11 @@ pub fn activity_at(pe: &PeNow, symbols: &dyn Symbols) -> String {
         return match pe.state {
             State::Absent => "has not called shmem_init",
             State::Starting => "in shmem_init",
+            State::Running if !pe.recorded => "does not wait; the profile is off, so that no more is known",
             State::Running => "has called nothing since shmem_init",
             State::Finalized => "after shmem_finalize",
             State::Ended => "has ended",
+            State::Stopped if !pe.recorded => "stopped (by a signal or a debugger)",
             State::Stopped => "stopped, before its first call",
         }
         .to_owned();

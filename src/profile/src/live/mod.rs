@@ -38,6 +38,8 @@ pub struct PeNow {
     pub pid: u32,
     /// How far it is.
     pub state: State,
+    /// Whether its calls are recorded. Where they are not, only long waits are seen.
+    pub recorded: bool,
     /// What its threads do, those inside a routine first.
     pub threads: Vec<CurrentOp>,
     /// Locks that it holds: addresses here.
@@ -67,6 +69,7 @@ impl PeNow {
             pe,
             pid: head.pid.load(Relaxed),
             state,
+            recorded: head.level.load(Relaxed) > 0,
             threads: segment.current(pe),
             locks: head.locks.iter().map(|lock| lock.load(Relaxed)).filter(|&lock| lock != 0).collect(),
             memory: std::array::from_fn(|i| head.memory[i].load(Relaxed)),
@@ -83,7 +86,7 @@ impl PeNow {
 
     fn absent(pe: u32) -> PeNow {
         let (threads, locks) = (Vec::new(), Vec::new());
-        PeNow { pe, pid: 0, state: State::Absent, threads, locks, memory: [0; 4], heap: (0, 0) }
+        PeNow { pe, pid: 0, state: State::Absent, recorded: false, threads, locks, memory: [0; 4], heap: (0, 0) }
     }
 
     /// The symmetric object at an address of this PE.

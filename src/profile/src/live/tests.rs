@@ -22,6 +22,7 @@ fn pe(number: u32, routine: Option<&str>, addr: u64) -> PeNow {
         pe: number,
         pid: 70 + number,
         state: State::Running,
+        recorded: true,
         threads: threads.into_iter().collect(),
         locks: Vec::new(),
         // Static objects are elsewhere in each process.
@@ -132,4 +133,25 @@ fn a_pe_that_ended_is_waited_for() {
     let waits = Waits::find(&[pe(0, Some("shmem_barrier_all"), 0), gone.clone()]);
     assert_eq!(waits.text(), "PE 0 waits in shmem_barrier_all for PE 1\n");
     assert_eq!(activity(&gone), "has ended; it was in shmem_barrier_all for 3.2 s");
+}
+
+#[test]
+fn a_quiet_waits_for_what_is_under_way() {
+    let mut waits = pe(0, Some("shmem_quiet"), 0);
+    waits.threads[0].peer = Some(1);
+    let mut short = waits.clone();
+    short.threads[0].elapsed_ns = Some(1000);
+    assert_eq!(Waits::find(&[short, pe(1, None, 0)]).text(), "");
+    assert_eq!(
+        Waits::find(&[waits, pe(1, None, 0)]).text(),
+        "PE 0 waits in shmem_quiet for what is under way to PE 1\n"
+    );
+}
+
+#[test]
+fn a_pe_that_is_not_recorded_may_have_called_anything() {
+    let mut pe = pe(0, None, 0);
+    assert_eq!(activity(&pe), "has called nothing since shmem_init");
+    pe.recorded = false;
+    assert_eq!(activity(&pe), "does not wait; the profile is off, so that no more is known");
 }

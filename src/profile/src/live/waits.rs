@@ -13,6 +13,8 @@ use crate::segment::{CurrentOp, Phase};
 
 /// PEs that are listed one by one.
 const LISTED: usize = 16;
+/// From when on a transfer waits: data take time, too.
+const LONG_NS: u64 = 500_000_000;
 
 /// What a PE waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub enum For {
     Lock(Option<u32>),
     /// A store to a variable, by whomever.
     Store,
+    /// The network, which has something under way to this PE.
+    Answer(u32),
 }
 
 /// A PE that waits.
@@ -111,6 +115,10 @@ impl Waits {
                         missing: missing.get(&(routine, thread.team)).cloned().unwrap_or_default(),
                         perhaps: thread.team.is_none() && (class == Class::Team || !is_of_all(routine)),
                     },
+                    Class::Order | Class::Get | Class::Amo | Class::Put | Class::Signal => match thread.peer {
+                        Some(peer) if thread.elapsed_ns.is_some_and(|ns| ns >= LONG_NS) => For::Answer(peer),
+                        _ => continue,
+                    },
                     _ => continue,
                 };
                 let object = matches!(class, Class::Wait | Class::Lock).then_some(addr).flatten();
@@ -179,6 +187,7 @@ impl Wait {
             }
             For::Lock(Some(holder)) => format!("waits in {routine}{object} for PE {holder}, which holds the lock"),
             For::Lock(None) => format!("waits in {routine}{object} for a lock that no PE is seen to hold"),
+            For::Answer(peer) => format!("waits in {routine} for what is under way to PE {peer}"),
             For::Store => format!("waits in {routine}{object} for a store by any PE"),
         }
     }

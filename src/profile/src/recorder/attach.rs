@@ -77,7 +77,10 @@ pub fn shared_segment(pes: Range<u32>, npes: u32, brief: bool, ago: Duration) ->
         realtime_ns: realtime_ns().saturating_sub(ago),
         launcher_pid: std::process::id(),
     };
-    create(npes, &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief, origin: Some(origin) })
+    create(
+        npes,
+        &JobInfo { program, arguments, first_pe: pes.start, local_pes, brief, off: false, origin: Some(origin) },
+    )
 }
 
 /// Records into a segment of this process's own: for a PE that runs without a launcher. The descriptor of the segment

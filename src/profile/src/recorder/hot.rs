@@ -1,6 +1,7 @@
 //! The paths that every recorded call takes.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use super::{cold, counting, extra, tls, watch};
 use crate::clock::{self, Source};
@@ -157,6 +158,13 @@ pub(super) fn ticks_of(head: &SlotHead, stamp: Stamp) -> u64 {
 #[inline(always)]
 pub(super) fn ticks(head: &SlotHead) -> u64 {
     if uses_counter(head) { clock::counter() } else { cold::monotonic() }
+}
+
+/// The time on the slot's clock so long ago; never 0.
+pub(super) fn ticks_before(head: &SlotHead, ago: Duration) -> u64 {
+    let per_tick = u128::from(head.clock_mult.load(Relaxed).max(1));
+    let ago = (ago.as_nanos() << 32) / per_tick;
+    ticks(head).saturating_sub(u64::try_from(ago).unwrap_or(u64::MAX)).max(1)
 }
 
 /// Ticks from `start` to `end`, less what reading the clock takes.

@@ -21,6 +21,7 @@ mod names;
 #[cfg(feature = "counters")]
 mod perf;
 mod read;
+mod stall;
 mod tls;
 pub(crate) mod watch;
 mod wire;
@@ -45,6 +46,7 @@ pub use wire::{Source, wire, wire_source};
 
 pub use hot::{Stamp, error, record, sampled, sized, timed};
 pub use read::{current_op, read};
+pub use stall::{may_stall, stall, stall_over};
 
 pub(crate) use attach::{now, own_slot};
 pub(crate) use claim::{is_own_or_free, slot_index};

@@ -412,3 +412,28 @@ fn a_signal_handler_that_records_loses_nothing() {
     assert_eq!(routine(&pe, op).all_calls(), calls + handled);
     assert_eq!(routine(&pe, op).all_bytes(), 8 * (calls + handled));
 }
+
+#[test]
+fn a_long_wait_is_shown_where_recording_does_not_show_it() {
+    let fixture = Fixture::new();
+    let (timed_op, sampled_op) = (op_with(Timing::Timed, 0), op_with(Timing::Sampled, 0));
+    let shown = || fixture.segment().current(1).into_iter().next();
+    let wait = |op| {
+        assert!(super::may_stall());
+        let before = super::stall(op, 2, 64, 8, Duration::from_secs(3)).expect("the thread has a slot");
+        let now = shown().expect("it is shown");
+        assert_eq!((now.op, now.phase, now.peer), (op, Phase::Inside, Some(2)));
+        assert_eq!((now.addr, now.bytes), (Some(64), Some(8)));
+        assert!((2.9e9..60e9).contains(&(now.elapsed_ns.unwrap() as f64)), "{now:?}");
+        super::stall_over(&before);
+    };
+    set_level(0);
+    wait(timed_op);
+    assert_eq!(shown(), None, "it waits no longer, and nothing else is known");
+    set_level(1);
+    timed(timed_op, -1, 0, 0, || assert!(!super::may_stall(), "recording shows it"));
+    sampled(sampled_op, 3, 0, 8, || wait(sampled_op));
+    assert!(shown().is_some_and(|now| now.op == sampled_op && now.phase != Phase::Inside));
+    assert_eq!(routine(&fixture.pe(), sampled_op).all_calls(), 1);
+    set_level(0);
+}

@@ -23,6 +23,8 @@ pub struct JobInfo {
     pub local_pes: Option<u32>,
     /// Short calls are counted by operation only, not by call site and peer: nobody will see more of the profile.
     pub brief: bool,
+    /// Nobody wants a profile: the segment is for showing long waits.
+    pub off: bool,
     /// Begin of the job, where it is not now and here.
     pub origin: Option<Origin>,
 }
@@ -78,6 +80,7 @@ pub fn create_with(npes: u32, job: &JobInfo, scale: Scale) -> io::Result<OwnedFd
     header.start_realtime.store(realtime, Relaxed);
     header.launcher_pid.store(launcher, Relaxed);
     header.brief.store(u32::from(job.brief), Relaxed);
+    header.off.store(u32::from(job.off), Relaxed);
     header.host.set(&host_name());
     header.program.set(&job.program);
     header.arguments.set(&job.arguments.join(" "));

@@ -22,7 +22,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -103,6 +103,10 @@ pub struct Header {
     pub trace_reported: AtomicU32,
     /// Nonzero: short calls are counted by operation only.
     pub brief: AtomicU32,
+    /// Nonzero: nobody wants a profile of this job. Long waits are shown all the same.
+    pub off: AtomicU32,
+    /// Keeps what follows aligned.
+    pub reserved: AtomicU32,
     /// Nonzero: the creator answers [`Self::flush_wanted`].
     pub flush_served: AtomicU32,
     /// Snapshots that PEs have asked for. A futex.

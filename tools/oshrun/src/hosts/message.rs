@@ -7,7 +7,7 @@ use pellucid_profile::segment::{CurrentOp, Phase};
 use std::ffi::OsString;
 
 /// Changes with every change of the messages. The first message of a part keeps its form for ever.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -145,6 +145,7 @@ impl Field for PeNow {
         self.pe.put(out);
         self.pid.put(out);
         (self.state as u8).put(out);
+        self.recorded.put(out);
         self.threads.put(out);
         self.locks.put(out);
         self.memory.iter().for_each(|word| word.put(out));
@@ -156,12 +157,13 @@ impl Field for PeNow {
         let number = u8::take(from)?;
         let states = [State::Absent, State::Starting, State::Running, State::Finalized, State::Ended, State::Stopped];
         let state = states.into_iter().find(|state| *state as u8 == number)?;
+        let recorded = bool::take(from)?;
         let (threads, locks) = (Field::take(from)?, Field::take(from)?);
         let mut memory = [0; 4];
         for word in &mut memory {
             *word = u64::take(from)?;
         }
-        Some(Self { pe, pid, state, threads, locks, memory, heap: Field::take(from)? })
+        Some(Self { pe, pid, state, recorded, threads, locks, memory, heap: Field::take(from)? })
     }
 }
 
@@ -231,6 +233,7 @@ mod tests {
             pe: 5,
             pid: 77,
             state: State::Finalized,
+            recorded: true,
             threads: vec![op.clone()],
             locks: vec![8],
             memory: [1, 2, 3, 4],

@@ -107,7 +107,8 @@ fn try_run() -> Result<i32, Failure> {
         verdict: Verdict::default(),
         remote: Some(remote),
     };
-    let handover = supervisor.profile.as_ref().and_then(|profile| handover::offer(profile, &ready.plan.environment));
+    let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
+    let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
     let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit, mask };
     let started = start_all(&launch, pes, order.label, &mut supervisor);
     let refused = started.and_then(|()| supervisor.watch_wireups()).err().map(|error| {
@@ -144,14 +145,13 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
     let job = Job::create(pes.clone(), order.npes).map_err(|error| needs("make the job's shared memory", &error))?;
     let origin =
         Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
-    let profile = match order.profile {
-        None => None,
-        Some(detailed) => {
-            let made =
-                Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, !detailed, Some(origin));
-            Some(made.map_err(|error| needs("make the profile segment", &error))?)
-        }
-    };
+    let profile =
+        match Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, Some(origin)) {
+            Ok(profile) => Some(profile),
+            // It would have shown long waits only.
+            Err(_) if order.profile.is_none() => None,
+            Err(error) => return Err(needs("make the profile segment", &error)),
+        };
     let trace = match order.trace {
         true => Some(trace_directory().map_err(|error| needs("write the trace", &error))?),
         false => None,

@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
 use std::path::Path;
+use std::sync::atomic::Ordering::Relaxed;
 
 use pellucid_profile::segment::{Segment, handover};
 
@@ -41,7 +42,8 @@ fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Trac
         let Ok(file) = File::open(entry.path()) else { return Ok(None) };
         let segment = Segment::map(file.as_fd())?;
         let this = key(&segment);
-        if known.contains(&this) || !sys::is_sealed(file.as_fd()) || this.0 != pid {
+        let is_off = segment.header().off.load(Relaxed) != 0;
+        if is_off || known.contains(&this) || !sys::is_sealed(file.as_fd()) || this.0 != pid {
             return Ok(None);
         }
         let identity = identity(&segment, pid, show_user);

@@ -67,10 +67,20 @@ impl Engine {
         self.fail(fault);
     }
 
+    /// PEs to which something is outstanding, on any channel.
+    fn outstanding(&self) -> impl Iterator<Item = u32> {
+        self.channels.iter().flatten().flat_map(Channel::waits_for)
+    }
+
+    /// One of the PEs to which something is outstanding.
+    pub fn waits_for(&self) -> Option<u32> {
+        self.outstanding().min()
+    }
+
     /// Sends an empty reply to everybody who owes something. It does nothing there; but some providers lose what is under way when
     /// a connection breaks, without a word, and notice with the next message that nobody is there.
     pub fn nudge(&mut self) {
-        let mut pes: Vec<u32> = self.channels.iter().flatten().flat_map(Channel::waits_for).collect();
+        let mut pes: Vec<u32> = self.outstanding().collect();
         pes.sort_unstable();
         pes.dedup();
         for pe in pes {

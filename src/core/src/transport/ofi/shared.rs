@@ -145,7 +145,7 @@ impl Shared {
                 engine.nudge();
             }
             if engine.attend() {
-                backoff = Backoff::new(self.crowded);
+                backoff.restart(self.crowded);
                 continue;
             }
             drop(engine);
@@ -158,6 +158,9 @@ impl Shared {
                 crate::os::cpu::yield_now();
             }
             engine = self.lock()?;
+            if backoff.becomes_long() {
+                backoff.waits_for(engine.waits_for());
+            }
         }
     }
 

@@ -1,0 +1,37 @@
+//! What is noted of calls that wait long, for reports on jobs that hang: whether the profile is on or not.
+//!
+//! A call of a routine that may wait has left its number and its arguments where its thread finds them ([`thread`]). The others
+//! (a quiet or a get over the network) leave nothing, since they take nanoseconds without one: their routine is looked for on
+//! the stack.
+
+use std::time::Instant;
+
+use pellucid_core::os::stack;
+use pellucid_core::os::stall::{self, Before, Keeper};
+use pellucid_profile::recorder;
+
+use crate::generated::addresses::WAYS;
+use crate::thread;
+
+/// Has long waits noted.
+pub fn keep() {
+    stall::keep_with(Keeper { begin, end: recorder::stall_over });
+}
+
+fn begin(since: Instant, pe: Option<u32>) -> Option<Before> {
+    let noted = |op, (peer, addr, bytes)| recorder::stall(op, peer, addr, bytes, since.elapsed());
+    if !recorder::may_stall() {
+        return None;
+    }
+    if let Some((op, operands)) = thread::waiting() {
+        return noted(op, operands);
+    }
+    let op = recorder::current_op().or_else(on_stack)?;
+    noted(op, (pe.map_or(-1, |pe| pe as i32), 0, 0))
+}
+
+/// The routine that the calling thread is in, by its stack.
+fn on_stack() -> Option<u16> {
+    let is = |begin: usize| WAYS.iter().position(|ways| ways.imp.0 as usize == begin);
+    stack::function(is).and_then(|op| u16::try_from(op).ok())
+}
