@@ -39,6 +39,7 @@ fn a_fabric_leaves_a_process_as_it_was() {
     let directory = Directory {
         address: Box::new(|_| Ok(Vec::new())),
         host: Box::new(|pe| format!("host{pe}")),
+        note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
     };
     // SAFETY: the heap outlives the fabric, and nobody else looks at it.

@@ -18,6 +18,7 @@ pub mod packet;
 pub mod pagemap;
 pub mod poll;
 pub mod process;
+pub mod random;
 pub mod reentry;
 pub mod signal;
 pub mod socket;

@@ -97,6 +97,10 @@ pub(super) fn join(
     let directory = Directory {
         address: Box::new(move |pe| cards.card(pe, FABRIC)),
         host: Box::new(name),
+        note: Box::new(move |text| {
+            let line = format!("pellucid: PE {pe}: {text}\n");
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        }),
         lost: Box::new(exit::lost),
     };
     let request = OpenRequest {

@@ -21,6 +21,8 @@ pub struct Directory {
     pub address: Box<dyn Fn(u32) -> Result<Vec<u8>, Fault> + Send + Sync>,
     /// Name of its host, for messages.
     pub host: Box<dyn Fn(u32) -> String + Send + Sync>,
+    /// Tells the user something that is no fault, in a line.
+    pub note: Box<dyn Fn(&str) + Send + Sync>,
     /// Is told by a thread of the transport that a host is lost, and may end the process.
     pub lost: Box<dyn Fn(Fault) + Send + Sync>,
 }

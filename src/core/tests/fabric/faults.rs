@@ -11,6 +11,7 @@ fn directory(card: Vec<u8>) -> Directory {
     Directory {
         address: Box::new(move |_| Ok(card.clone())),
         host: Box::new(|pe| format!("host{pe}")),
+        note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
     }
 }
@@ -56,8 +57,8 @@ fn cards_that_do_not_fit_are_refused() {
     let Some(pes) = job(1, &settings()) else { return };
     let mut other = pes[0].fabric.endpoint_address().to_vec();
     // The first letter of the provider's name, behind lengths and keys.
-    let real = String::from_utf8(other[36..39].to_vec()).unwrap();
-    other[36] = b'x';
+    let real = String::from_utf8(other[44..47].to_vec()).unwrap();
+    other[44] = b'x';
     for (card, why) in
         [(Vec::new(), "its card is not understood"), (other, &format!("its provider is x{}", &real[1..]))]
     {

@@ -82,6 +82,7 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
         let directory = Directory {
             address: Box::new(move |pe| -> Result<Vec<u8>, Fault> { Ok(cards.lock().unwrap()[pe as usize].clone()) }),
             host: Box::new(|pe| format!("host{pe}")),
+            note: Box::new(|_| ()),
             lost: Box::new(|_| ()),
         };
         open(me, npes, settings, directory).unwrap()

@@ -8,6 +8,7 @@ mod job;
 mod order;
 mod segments;
 mod sleep;
+mod strangers;
 mod threads;
 
 use job::{Pe, Random, heap, job, settings};

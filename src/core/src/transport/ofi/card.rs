@@ -3,9 +3,11 @@
 use crate::base::{Cause, Fault};
 
 /// Changes with every change of the format or of the messages.
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 /// Longest endpoint name of a provider that is taken.
 const NAME: usize = 256;
+/// Longest name of a provider that is taken.
+const PROVIDER: usize = 48;
 /// What of a host's name is published.
 const HOST: usize = 40;
 
@@ -22,21 +24,24 @@ pub(super) struct Card {
     pub keys: [u64; 2],
     /// What is added to an offset to give an RMA address.
     pub bases: [u64; 2],
+    /// What messages to it have to begin with.
+    pub token: u64,
 }
 
 impl Card {
     /// As bytes, at most 400.
     pub fn encode(&self) -> Result<Vec<u8>, Fault> {
-        if self.name.len() > NAME || self.provider.len() > 64 {
+        if self.name.len() > NAME || self.provider.len() > PROVIDER {
             return Err(Fault::from(Cause::Network(format!(
-                "provider {} has endpoint names of {} bytes: at most {NAME} can be published",
+                "provider {} has endpoint names of {} bytes: at most {NAME} can be published, \
+                 and {PROVIDER} of its own name",
                 self.provider,
                 self.name.len()
             ))));
         }
         let mut out = vec![VERSION, self.provider.len() as u8];
         out.extend((self.name.len() as u16).to_le_bytes());
-        for word in self.keys.iter().chain(&self.bases) {
+        for word in self.keys.iter().chain(&self.bases).chain([&self.token]) {
             out.extend(word.to_le_bytes());
         }
         out.extend(self.provider.as_bytes());
@@ -51,7 +56,7 @@ impl Card {
     /// From the bytes of another PE; `None` where they are no card of this version.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         let (head, rest) = bytes.split_at_checked(4)?;
-        let (words, rest) = rest.split_at_checked(32)?;
+        let (words, rest) = rest.split_at_checked(40)?;
         let word = |i: usize| words.get(8 * i..8 * i + 8).map(|b| u64::from_le_bytes(b.try_into().unwrap_or_default()));
         let (provider, rest) = rest.split_at_checked(usize::from(head[1]))?;
         let (length, rest) = rest.split_first()?;
@@ -65,6 +70,7 @@ impl Card {
             host: String::from_utf8_lossy(host).into_owned(),
             keys: [word(0)?, word(1)?],
             bases: [word(2)?, word(3)?],
+            token: word(4)?,
         })
     }
 }
@@ -81,6 +87,7 @@ mod tests {
             host: "node17".into(),
             keys: [1, u64::MAX],
             bases: [0, 0x7f00_0000_0000],
+            token: 0xfedc_ba98_7654_3210,
         };
         let bytes = card.encode().unwrap();
         assert!(bytes.len() <= 400);
@@ -93,7 +100,7 @@ mod tests {
         assert_eq!(Card::decode(&other), None);
         let long = Card { host: "h".repeat(64), ..card.clone() };
         assert_eq!(Card::decode(&long.encode().unwrap()).unwrap().host, "h".repeat(HOST));
-        let largest = Card { name: vec![0; NAME], provider: "p".repeat(64), ..long };
+        let largest = Card { name: vec![0; NAME], provider: "p".repeat(PROVIDER), ..long };
         assert!(largest.encode().unwrap().len() <= 400);
         assert!(Card { name: vec![0; 300], ..card }.encode().is_err());
     }

@@ -59,6 +59,8 @@ pub(super) struct Engine {
     pub broken: Option<Fault>,
     /// This PE's card.
     pub card: Vec<u8>,
+    /// What messages of the job's PEs to this one have.
+    pub token: u64,
     pub wire: Arc<Wire>,
     pub directory: Arc<Directory>,
     pub hosts: Arc<Hosts>,
@@ -84,8 +86,9 @@ impl Engine {
     pub fn there(&mut self, place: RemoteAddress) -> Option<(u64, u64, u64)> {
         let peer = self.peers.get(place.pe as u32)?;
         let i = usize::from(place.segment.0);
-        let address = peer.address;
-        let (key, base) = match (peer.keys.get(i), peer.bases.get(i)) {
+        // Out of the packed record.
+        let (address, keys, bases) = (peer.address, peer.keys, peer.bases);
+        let (key, base) = match (keys.get(i), bases.get(i)) {
             (Some(key), Some(base)) => (*key, *base),
             _ => *self.segments.get(&(place.pe as u32, place.segment))?,
         };

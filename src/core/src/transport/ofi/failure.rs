@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// How long a connection to a PE is waited for that was never reached, and to one whose connection was lost.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(8), Duration::from_secs(4));
 /// Transfers under way that no provider refuses another one for.
-const FEW: u32 = 16;
+const FEW: u16 = 16;
 
 impl Shared {
     /// A host is lost: so is the job, wherever its threads are.
@@ -58,7 +58,7 @@ impl Engine {
         let Some(peer) = self.peers.get(pe) else { return };
         let (flying, reached) = (peer.flying, peer.has(Peer::REACHED));
         let patience = if reached { PATIENCE.1 } else { PATIENCE.0 };
-        if flying > FEW || self.flying > 4 * FEW || since.elapsed() < patience {
+        if flying > FEW || self.flying > 4 * u32::from(FEW) || since.elapsed() < patience {
             return;
         }
         let what = if reached { "lost the connection to" } else { "cannot reach" };

@@ -1,11 +1,14 @@
 //! The messages between fabrics: a header, where it is the first request to a PE the sender's card, then entries.
 //!
+//! A header ends with the token of the PE that the message is for, which only PEs of the job know: a message that has
+//! another comes from somebody else, and nothing in it is looked at.
+//!
 //! All hosts of a job have one byte order; fields are written as they are in memory, in words of 8 bytes.
 
 use crate::transport::{AmoOp, Atomic, MESSAGE, SegmentId, Tag};
 
 /// Bytes of a header.
-pub(super) const HEADER: usize = 16;
+pub(super) const HEADER: usize = 24;
 /// Bytes of an entry before its data or operands.
 pub(super) const ENTRY: usize = 16;
 /// Bytes of a tag in a message.
@@ -45,6 +48,8 @@ pub(super) struct Header {
     pub number: u32,
     /// The sender's name for a request, for the reply.
     pub id: u32,
+    /// The token of the PE that it is for.
+    pub token: u64,
 }
 
 impl Header {
@@ -55,12 +60,20 @@ impl Header {
         out[4..8].copy_from_slice(&self.from.to_ne_bytes());
         out[8..12].copy_from_slice(&self.number.to_ne_bytes());
         out[12..16].copy_from_slice(&self.id.to_ne_bytes());
+        out[16..].copy_from_slice(&self.token.to_ne_bytes());
         out
+    }
+
+    /// The token in the header of a message; `None` where it is too short to have one.
+    #[inline]
+    pub fn token(bytes: &[u8]) -> Option<u64> {
+        bytes.get(16..HEADER)?.try_into().ok().map(u64::from_ne_bytes)
     }
 
     /// The header and what follows; `None` where there is none.
     pub fn decode(bytes: &[u8]) -> Option<(Self, &[u8])> {
         let (head, rest) = bytes.split_at_checked(HEADER)?;
+        let token = Self::token(bytes)?;
         let what = match head[0] {
             1 => What::Request,
             2 => What::Reply,
@@ -70,7 +83,7 @@ impl Header {
             _ => return None,
         };
         let word = |at: usize| u32::from_ne_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-        Some((Self { what, hello: head[1] != 0, from: word(4), number: word(8), id: word(12) }, rest))
+        Some((Self { what, hello: head[1] != 0, from: word(4), number: word(8), id: word(12), token }, rest))
     }
 }
 
@@ -232,8 +245,10 @@ mod tests {
         let mut put = encode_put(SegmentId::HEAP, 0, 100).to_vec();
         put.extend([0; 50]);
         assert_eq!(decode_entry(&mut Reader(&put)), None);
-        let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5 };
+        let header = Header { what: What::Reply, hello: true, from: 3, number: 4, id: 5, token: u64::MAX / 3 };
         assert_eq!(Header::decode(&header.encode()), Some((header, &[][..])));
+        assert_eq!(Header::token(&header.encode()), Some(header.token));
+        assert_eq!(Header::token(&header.encode()[..HEADER - 1]), None);
         let tag = Tag { group: 1 << 40, number: 2, step: 3 };
         assert_eq!(decode_tag(&mut Reader(&encode_tag(tag))), Some(tag));
     }

@@ -46,6 +46,7 @@ pub use wire::Wire;
 
 use crate::base::{Cause, Fault};
 use crate::os::bell::Bell;
+use crate::os::random;
 use crate::os::tcp;
 use crate::transport::{
     Atomic, Atomics, Capabilities, Channel, Completion, CounterRow, Description, Directory, Incoming, Lane, MESSAGE,
@@ -102,7 +103,8 @@ impl Fabric {
         let library = start::open(settings)?;
         let choice = start::first_look(&library, settings, npes, || choose::choose(&library, settings))?;
         let port = port::Port::open(library.clone(), &choice, regions, settings)?;
-        let card = port.card()?.encode()?;
+        let [token] = random::words()?;
+        let card = port.card(token)?.encode()?;
         let description = describe::describe(&library, &choice, &port, settings);
         let wire = Arc::new(Wire::default());
         let mut engine = Engine {
@@ -126,6 +128,7 @@ impl Fabric {
             bell: Arc::new(Bell::new()?),
             broken: None,
             card: card.clone(),
+            token,
             wire,
             directory: Arc::new(directory),
             hosts: Arc::default(),
@@ -355,15 +358,15 @@ impl Transport for Fabric {
             return Err(Fault::from(Cause::Network(text)));
         }
         let mut engine = self.shared.enter(pe)?;
-        if let Some(peer) = engine.peers.get(pe as u32)
-            && !peer.has(Peer::MAILED)
-        {
+        let Some(peer) = engine.peers.get(pe as u32) else { return Ok(()) };
+        let token = peer.token;
+        if !peer.has(Peer::MAILED) {
             peer.flags |= Peer::MAILED;
             engine.mailed.push(pe as u32);
         }
         let op = engine.ops.take(Kind::Mail, 0, pe as u32);
         let buffer = engine.buffer()?;
-        let header = Header { what: What::Mail, hello: false, from: engine.me, number: 0, id: 0 };
+        let header = Header { what: What::Mail, hello: false, from: engine.me, number: 0, id: 0, token };
         let tag = encode_tag(tag);
         // SAFETY: a fresh record, and a buffer that has room for the largest message.
         unsafe {

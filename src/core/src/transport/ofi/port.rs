@@ -5,6 +5,7 @@ use super::card::Card;
 use super::choose::{self, Choice};
 use super::settings::{Settings, Sleep};
 use crate::base::{Cause, Fault};
+use crate::os::random;
 use crate::transport::Atomics;
 use crate::transport::SegmentId;
 use libfabric_sys::{self as fi, Library};
@@ -14,8 +15,14 @@ use std::ptr;
 
 /// Entries that the completion queue is asked to hold.
 const QUEUE: usize = 8192;
-/// What peers and this PE do with registered memory.
-const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE | fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
+/// What this PE does with registered memory.
+const ACCESS: u64 = fi::FI_SEND | fi::FI_RECV | fi::FI_READ | fi::FI_WRITE;
+/// What peers do with the segments, and with nothing else.
+const REMOTE: u64 = fi::FI_REMOTE_READ | fi::FI_REMOTE_WRITE;
+/// Keys that are tried where one is taken.
+const KEYS: u32 = 8;
+/// What a provider says of a key that is taken.
+const NO_KEY: c_int = -(fi::FI_ENOKEY as c_int);
 
 /// What a thread can sleep on until the queue has something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +63,8 @@ pub(super) struct Port {
     pub send_after_write: bool,
     /// Writes are processed in the order in which they were posted.
     pub write_after_write: bool,
-    next_key: u64,
+    /// The bits that a key of memory can have.
+    key_bits: u64,
 }
 
 /// A segment that peers write to.
@@ -65,6 +73,8 @@ struct Region {
     base: usize,
     len: usize,
     mr: *mut fi::fid_mr,
+    /// What was asked for.
+    key: u64,
 }
 
 /// A fault of a call at start-up.
@@ -95,7 +105,7 @@ impl Port {
             cq: ptr::null_mut(),
             av: ptr::null_mut(),
             ep: ptr::null_mut(),
-            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut() }).to_vec(),
+            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut(), key: 0 }).to_vec(),
             wait: Wait::Nothing,
             inject: tx.inject_size,
             largest: ep_attr.max_msg_size.clamp(1, 1 << 30),
@@ -108,7 +118,11 @@ impl Port {
             write_after_write: tx.msg_order & fi::FI_ORDER_WAW != 0
                 && atomics == Atomics::Cpu
                 && ep_attr.max_order_waw_size >= ep_attr.max_msg_size.min(1 << 30),
-            next_key: 0,
+            // Some providers that choose keys themselves say nothing of their width.
+            key_bits: match domain_attr.mr_key_size {
+                0 => u64::from(u32::MAX),
+                bytes => u64::MAX >> (64 - 8 * bytes.min(8)),
+            },
         };
         // What looks at its sockets anyway need not have a descriptor made of them.
         let sockets = matches!(port.provider.as_str(), "tcp" | "tcp;ofi_rxm");
@@ -122,7 +136,8 @@ impl Port {
         for i in 0..2 {
             let Region { base, len, .. } = port.regions[i];
             if len > 0 {
-                port.regions[i].mr = port.register(base as *const u8, len)?;
+                let keyed = port.register_as(base as *const u8, len, ACCESS | REMOTE)?;
+                (port.regions[i].mr, port.regions[i].key) = keyed;
             }
         }
         Ok(port)
@@ -176,13 +191,32 @@ impl Port {
         }
     }
 
-    /// Registers memory.
+    /// Registers memory of this PE's own transfers.
     pub fn register(&mut self, start: *const u8, len: usize) -> Result<*mut fi::fid_mr, Fault> {
-        self.next_key += 1;
+        self.register_as(start, len, ACCESS).map(|(mr, _)| mr)
+    }
+
+    /// A key for memory. Whoever knows it reads and writes there, where the provider compares nothing else: it cannot be
+    /// guessed, as far as it has the bits.
+    fn key(&self) -> Result<u64, Fault> {
+        let [word] = random::words()?;
+        // Not the one that stands for none.
+        Ok(word & self.key_bits & (u64::MAX >> 1))
+    }
+
+    /// Registers memory; gives the key that it was asked for with, too.
+    fn register_as(&self, start: *const u8, len: usize, access: u64) -> Result<(*mut fi::fid_mr, u64), Fault> {
         let mut mr = ptr::null_mut();
+        let mut key = 0;
         // SAFETY: the domain is open; the caller keeps the memory until it closes the region.
         unsafe {
-            let error = fi::fi_mr_reg(self.domain, start.cast(), len, ACCESS, self.next_key, &raw mut mr);
+            let mut error = NO_KEY;
+            for _ in 0..KEYS {
+                if error == NO_KEY {
+                    key = self.key()?;
+                    error = fi::fi_mr_reg(self.domain, start.cast(), len, access, key, &raw mut mr);
+                }
+            }
             let fail = |error: c_int| {
                 let what = format!("registering {len} bytes of memory");
                 Err(failed(&self.library, &what, &self.provider, i64::from(error)))
@@ -201,7 +235,7 @@ impl Port {
                 }
             }
         }
-        Ok(mr)
+        Ok((mr, key))
     }
 
     /// Registers a segment under a free number; gives what peers need to know: key, and what is added to an offset.
@@ -215,17 +249,17 @@ impl Port {
         if len == 0 {
             return refuse("it has no bytes");
         }
-        let mr = self.register(start, len)?;
+        let (mr, asked) = self.register_as(start, len, ACCESS | REMOTE)?;
         // SAFETY: just registered.
-        let key = if self.prov_key { unsafe { (*mr).key } } else { self.next_key };
+        let key = if self.prov_key { unsafe { (*mr).key } } else { asked };
         if key == fi::FI_KEY_NOTAVAIL {
             // SAFETY: as above, and not used.
             unsafe { self.release(mr) };
             return refuse("its memory key has more than 64 bits");
         }
-        let none = Region { base: 0, len: 0, mr: ptr::null_mut() };
+        let none = Region { base: 0, len: 0, mr: ptr::null_mut(), key: 0 };
         self.regions.resize(self.regions.len().max(number + 1), none);
-        self.regions[number] = Region { base: start as usize, len, mr };
+        self.regions[number] = Region { base: start as usize, len, mr, key };
         Ok([key, if self.virt { start as u64 } else { 0 }])
     }
 
@@ -279,8 +313,8 @@ impl Port {
         (offset <= region.len && len <= region.len - offset).then(|| (region.base + offset) as *mut u8)
     }
 
-    /// What peers need to know.
-    pub fn card(&self) -> Result<Card, Fault> {
+    /// What peers need to know; `token` is for their messages.
+    pub fn card(&self, token: u64) -> Result<Card, Fault> {
         let mut name = vec![0u8; 256];
         let mut len = name.len();
         // SAFETY: the endpoint is enabled; the buffer has the length that is said.
@@ -289,21 +323,20 @@ impl Port {
             return Err(failed(&self.library, "reading the endpoint's name", &self.provider, i64::from(error)));
         }
         name.truncate(len);
-        let key = |region: &Region, requested: u64| match region.mr.is_null() {
+        let key = |region: &Region| match region.mr.is_null() {
             true => 0,
             // SAFETY: registered.
             false if self.prov_key => unsafe { (*region.mr).key },
-            false => requested,
+            false => region.key,
         };
         let base = |region: &Region| if self.virt { region.base as u64 } else { 0 };
-        let (heap, data) = (&self.regions[0], &self.regions[1]);
-        let keys = [key(heap, 1), key(data, if heap.len > 0 { 2 } else { 1 })];
+            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut(), key: 0 }).to_vec(),
         if keys.contains(&fi::FI_KEY_NOTAVAIL) {
             let text = format!("provider {} has memory keys of more than 64 bits", self.provider);
             return Err(Fault::from(Cause::Network(text)));
         }
         let host = crate::os::process::host_name();
-        Ok(Card { provider: self.provider.clone(), name, host, keys, bases: [base(heap), base(data)] })
+        Ok(Card { provider: self.provider.clone(), name, host, keys, bases: [base(heap), base(data)], token })
     }
 
     /// Puts a peer into the provider's address table.

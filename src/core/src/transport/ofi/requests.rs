@@ -124,10 +124,12 @@ impl Engine {
         let number = peer.sent;
         peer.sent = number.wrapping_add(1);
         peer.flags |= Peer::GREETED;
+        let token = peer.token;
         // SAFETY: the request was being filled until now, and is this engine's.
         unsafe {
             let record = &mut *op;
-            let header = Header { what: What::Request, hello: record.tagged, from: me, number, id: record.index };
+            let header =
+                Header { what: What::Request, hello: record.tagged, from: me, number, id: record.index, token };
             if let Some(buffer) = record.buffer {
                 buffer.write(0, &header.encode());
             }

@@ -19,6 +19,9 @@ impl Engine {
             let Some(buffer) = (*op).buffer else { return };
             std::slice::from_raw_parts(buffer.start, len.min(BUFFER))
         };
+        if Header::token(bytes) != Some(self.token) {
+            return self.stranger();
+        }
         self.wire.add(Count::received, 1);
         self.wire.add(Count::bytes_in, len as u64);
         let Some((header, body)) = Header::decode(bytes) else { return self.garbled(None) };
@@ -31,6 +34,15 @@ impl Engine {
         };
         if understood.is_none() {
             self.garbled(Some(header.from));
+        }
+    }
+
+    /// A message of somebody who is no PE of this job: nothing in it is looked at, and nobody is answered.
+    #[cold]
+    fn stranger(&mut self) {
+        self.wire.add(Count::strangers, 1);
+        if self.wire.strangers() == 1 {
+            (self.directory.note)("a message from outside this job was dropped; others are counted only");
         }
     }
 
@@ -172,7 +184,8 @@ impl Engine {
             }
         };
         let op = self.ops.take(Kind::Reply, 0, to);
-        let header = Header { what: What::Reply, hello: false, from: self.me, number: 0, id: 0 };
+        let token = self.peers.get(to)?.token;
+        let header = Header { what: What::Reply, hello: false, from: self.me, number: 0, id: 0, token };
         // SAFETY: a fresh record and a buffer for it.
         unsafe {
             buffer.write(0, &header.encode());

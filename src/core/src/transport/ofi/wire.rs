@@ -53,6 +53,7 @@ counters! {
     active_sent, "Active messages sent.";
     active_received, "Active messages received.";
     received, "Messages of all kinds received.";
+    strangers, "Messages dropped that came from outside the job.";
     served, "Puts, atomics and signals of others carried out here.";
     injects, "Operations whose data the provider copied at once.";
     retries, "Times the provider had no room and an operation was posted again.";
