@@ -55,7 +55,7 @@ fn messages_of_strangers_are_dropped_and_counted() {
     unsafe {
         stranger.fabric.atomic(Channel::DEFAULT, heap(1, 0), add, Completion::Deferred).unwrap();
         let (from, signal) = ([9u8; 8], heap(1, 64));
-        let other = stranger.fabric.open().unwrap();
+        let other = stranger.fabric.open_channel().unwrap();
         stranger
             .fabric
             .put_signal(other, heap(1, 8), from.as_ptr(), 8, signal, 5, SignalOp::Set, Completion::Deferred)
