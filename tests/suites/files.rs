@@ -223,6 +223,35 @@ fn names_with_control_bytes_are_text() {
     }
 }
 
+/// What messages show of options and variables, too.
+#[test]
+fn values_with_control_bytes_are_text() {
+    let binary = Build::program("endings/empty.c").named("empty-values").build();
+    let odd = "a\u{1b}[31m\u{9b}b";
+    let said = |job: Job| {
+        let said = job.limit(20).run().stderr;
+        assert!(!said.contains(['\u{1b}', '\u{9b}']) && said.contains("a\\u{1b}[31m\\u{9b}b"), "{said:?}");
+    };
+    let options: &[&[&str]] = &[
+        &["-x", odd],
+        &["--bind", odd],
+        &["--hostfile", odd],
+        &["--tool", odd],
+        &["--heap", odd],
+        &["-n", odd],
+        &[odd],
+    ];
+    for options in options {
+        said(Job::oshrun(1).args(*options).arg(&binary));
+    }
+    said(Job::oshrun(1).arg(format!("--{odd}")).arg(&binary));
+    for name in ["SHMEM_TOOLS", "SHMEM_PROFILE", "SHMEM_SYMMETRIC_SIZE"] {
+        said(Job::oshrun(1).env(name, odd).arg(&binary));
+    }
+    said(Job::oshrun(1).env(&format!("SHMEM_{odd}"), "1").arg(&binary));
+    said(Job::oshrun(2).env("SHMEM_TRANSPORT", "ofi").env("SHMEM_OFI_LIBRARY", odd).arg(&binary));
+}
+
 #[test]
 fn a_stopped_pe_is_called_stopped() {
     let binary = Build::program("live/stuck.c").build();

@@ -1,6 +1,7 @@
 //! Loading the tools that `SHMEM_TOOLS` names.
 #![allow(unsafe_code)]
 
+use pellucid_core::base::text::visible_lines;
 use std::ffi::{CStr, CString, OsStr, c_char, c_int};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
@@ -51,7 +52,7 @@ fn who() -> String {
 /// Something is wrong with the tools: says so, and ends the process unless tools are optional.
 fn wrong(optional: bool, text: &str) {
     let end = if optional { " (going on without it)" } else { "" };
-    let line = format!("pellucid: {}: {text}{end}\n", who());
+    let line = visible_lines(&format!("pellucid: {}: {text}{end}\n", who()));
     let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
     if !optional {
         // SAFETY: does not return. Nothing of the program has run.

@@ -21,6 +21,7 @@ use crate::sys::signal::Set;
 use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
+use pellucid_profile::text::visible;
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Display;
@@ -175,7 +176,7 @@ pub fn environment(options: &Options, tools: Option<OsString>) -> Vec<(OsString,
     let mut environment = Environment::new(options, tools);
     environment.set.push((handover::JOB_VARIABLE.into(), handover::job_id().into()));
     for name in &environment.unset {
-        eprintln!("oshrun: option -x: {} is not set, so it is not passed on", name.to_string_lossy());
+        eprintln!("oshrun: option -x: {} is not set, so it is not passed on", visible(&name.to_string_lossy()));
     }
     environment.set
 }

@@ -44,6 +44,7 @@ mod values;
 mod watchdog;
 
 use options::Request;
+use pellucid_core::base::text::visible_lines;
 use std::process::exit;
 
 /// Exit status for a command line that cannot be understood.
@@ -67,6 +68,7 @@ fn main() {
         }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {
+            let error = visible_lines(&error.to_string());
             eprintln!("oshrun: {error}\noshrun: usage: oshrun [OPTION...] PROGRAM [ARGUMENT...], see oshrun --help");
             USAGE
         }
@@ -76,7 +78,7 @@ fn main() {
 
 /// Says why there is no job; gives the exit status.
 fn say(failure: job::Failure) -> i32 {
-    eprintln!("oshrun: {}", failure.message);
+    eprintln!("oshrun: {}", visible_lines(&failure.message));
     failure.status
 }
 

@@ -4,6 +4,7 @@ use crate::lines::Lines;
 use crate::sink::{Sinks, To};
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::file;
+use pellucid_profile::text::visible;
 use std::io::{self, Read};
 
 /// What one read takes: as much as a pipe holds.
@@ -213,7 +214,7 @@ impl Output {
     pub fn say(&mut self, text: &str) {
         let mut lines = String::new();
         for line in text.lines() {
-            lines += &format!("oshrun: {line}\n");
+            lines += &format!("oshrun: {}\n", visible(line));
         }
         self.sinks.push(To::Err, lines.into_bytes());
     }

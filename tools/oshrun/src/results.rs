@@ -8,7 +8,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use pellucid_profile::output::{Error, OutputDir};
 use pellucid_profile::report::Finished;
-use pellucid_profile::text::visible_path;
+use pellucid_profile::text::{visible, visible_path};
 use pellucid_profile::trace::keep;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ pub fn show(kept: &Kept, finish: impl FnOnce(Option<&OutputDir>) -> Finished) {
 
 /// Says that there is no profile, and has the PEs not try on their own. The job runs without.
 pub fn no_profile(error: &io::Error, plan: &mut Plan) {
-    eprintln!("oshrun: no profile: {error}; the job runs without");
+    eprintln!("oshrun: no profile: {}; the job runs without", visible(&error.to_string()));
     plan.environment.push(("SHMEM_PROFILE".into(), "0".into()));
 }
 
@@ -96,7 +96,8 @@ pub fn show_trace(directory: &OutputDir) {
     let lost: String = summary.losses.phrases().iter().map(|phrase| format!(", {phrase}")).collect();
     let path = visible_path(directory.path());
     if summary.events == 0 {
-        eprintln!("oshrun: the trace is empty{lost}: no PE made a call while tracing was on");
+        let why = if lost.is_empty() { ": no PE made a call while tracing was on" } else { "" };
+        eprintln!("oshrun: the trace is empty{lost}{why}");
         return;
     }
     let events = summary.events;

@@ -4,6 +4,7 @@ pub mod env;
 pub mod fault;
 pub mod size;
 pub mod slab;
+pub mod text;
 pub mod word;
 
 pub use fault::{Cause, Fault};

@@ -3,6 +3,7 @@
 use super::network::Network;
 use super::{NESTING, NETWORK, Process, WIREUP, liveness, map, messages, process, world};
 use crate::base::env::Abort;
+use crate::base::text::visible_lines;
 use crate::base::{Cause, Fault};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::Stage;
@@ -291,7 +292,7 @@ fn say(routine: &str, fault: &Fault) -> String {
             }
         },
     };
-    let text = format!("pellucid: {who}: {routine}: {fault}\n");
+    let text = visible_lines(&format!("pellucid: {who}: {routine}: {fault}\n"));
     let _ = std::io::Write::write_all(&mut std::io::stderr(), text.as_bytes());
     show();
     end_job(1);

@@ -1,6 +1,7 @@
 //! What the library prints at start-up when asked, and warnings about the environment.
 
 use crate::base::env;
+use crate::base::text::visible_lines;
 
 /// Version line.
 pub fn version_line() -> String {
@@ -18,6 +19,7 @@ pub fn at_start(launcher: &str) {
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for env::Unknown { name, nearest, is_near } in env::unknown(names) {
         let hint = if is_near { format!("did you mean {nearest}?") } else { format!("the nearest name is {nearest}") };
+        let name = visible_lines(&name.replace('\n', " "));
         eprintln!("pellucid: warning: environment variable {name} is not known; {hint}");
     }
 }

@@ -26,6 +26,7 @@ use crate::sys::signal::Set;
 use crate::sys::{net, process};
 use crate::watchdog::Watchdog;
 use contact::{Waiting, connect, first_line};
+use pellucid_core::base::text::visible_lines;
 use pellucid_core::bootstrap::job::Job;
 use pellucid_profile::output::OutputDir;
 use pellucid_profile::segment::Origin;
@@ -40,7 +41,7 @@ pub fn run() -> i32 {
     match try_run() {
         Ok(status) => status,
         Err(failure) => {
-            eprintln!("oshrun: {}", failure.message);
+            eprintln!("oshrun: {}", visible_lines(&failure.message));
             failure.status
         }
     }
