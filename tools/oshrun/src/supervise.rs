@@ -88,6 +88,8 @@ pub struct Verdict {
 
 /// A PE that left with status 0, or after it had left the library.
 pub struct Lost {
+    /// Which.
+    pub pe: u32,
     /// As messages name it.
     pub who: String,
     /// Where it was.

@@ -44,6 +44,7 @@ const IS: &str = "PELLUCID_IS";
 /// soon as there is one: from then on it has to hear how this process ends. `profile` makes a profile segment where the
 /// launcher is none of ours.
 pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result<Launch, Fault> {
+    is_first_program()?;
     let launcher = Launcher::find()?;
     let found = launcher.evidence();
     match launcher {
@@ -61,7 +62,9 @@ pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result
             join(pmix, profile, connected, how)
         }
         Launcher::Pmi2 { door, rank } => {
-            join(Pmi2::connect(&door, rank)?, profile, connected, format!("PMI-2 ({found})"))
+            let pmi = Pmi2::connect(&door, rank)?;
+            remember(&format!("{found}="));
+            join(pmi, profile, connected, format!("PMI-2 ({found})"))
         }
         Launcher::Pmi1(given) if matches!(given.door, Door::Port(..)) => {
             let mark = format!("{found}=");
@@ -71,7 +74,11 @@ pub fn find(profile: MakeProfile, connected: impl Fn(Arc<dyn Wireup>)) -> Result
             join(pmi, profile, connected, format!("PMI-1 ({found})"))
         }
         // A descriptor is closed in what this process starts.
-        Launcher::Pmi1(given) => join(Pmi1::connect(&given)?, profile, connected, format!("PMI-1 ({found})")),
+        Launcher::Pmi1(given) => {
+            let pmi = Pmi1::connect(&given)?;
+            remember(&format!("{found}="));
+            join(pmi, profile, connected, format!("PMI-1 ({found})"))
+        }
     }
 }
 
@@ -135,6 +142,7 @@ fn ours(found: &str) -> Result<Launch, Fault> {
         mmap::close_on_exec(fd);
     }
     let wireup = wireup(&job, pe)?;
+    remember(&format!("oshrun.{pe}="));
     // With the ranks that oshrun sets for tools, what a launcher further out has left would make a PE of its job.
     for name in [JOB, PROFILE, PE, NPES, WIREUP, "PMIX_NAMESPACE", "PMI_FD", "PMI_PORT"] {
         // SAFETY: called from shmem_init, before the library has threads; a program that reads its environment in
@@ -176,7 +184,7 @@ fn wireup(job: &Job, pe: u32) -> Result<Option<Arc<dyn Wireup>>, Fault> {
 fn is_this_process(mark: &str) -> Result<(), Fault> {
     let inherited = std::env::var(IS).ok();
     let pid = inherited.as_deref().and_then(|value| value.strip_prefix(mark));
-    match pid.filter(|pid| *pid != process::id().to_string()) {
+    match pid.filter(|pid| *pid != identity()).map(|pid| pid.split('.').next().unwrap_or(pid)) {
         None => Ok(()),
         Some(pid) => Err(Fault::from(Cause::Startup(format!(
             "process {pid} is this PE already: start a further OpenSHMEM program from within a PE with its own launcher, \
@@ -187,7 +195,26 @@ fn is_this_process(mark: &str) -> Result<(), Fault> {
 
 fn remember(mark: &str) {
     // SAFETY: as in `ours`.
-    unsafe { std::env::set_var(IS, format!("{mark}{}", process::id())) };
+    unsafe { std::env::set_var(IS, format!("{mark}{}", identity())) };
+}
+
+/// What this process keeps when it replaces its program, and no other has: its number, and when it was started.
+fn identity() -> String {
+    format!("{}.{}", process::id(), process::start_time())
+}
+
+/// A PE that replaces its program (`exec`) has lost its memory and its connections: the others would wait for it for
+/// ever, and it would be alone in a job of its own.
+fn is_first_program() -> Result<(), Fault> {
+    let before = std::env::var(IS).ok();
+    if before.as_deref().and_then(|value| value.rsplit_once('=')).is_none_or(|(_, before)| before != identity()) {
+        return Ok(());
+    }
+    Err(Fault::from(Cause::Startup(
+        "this process was a PE already when it replaced its program (exec): a PE can do that before shmem_init \
+         only, and starts a further OpenSHMEM program as a process of its own"
+            .into(),
+    )))
 }
 
 fn number(name: &str) -> Result<RawFd, Fault> {

@@ -6,12 +6,14 @@ use crate::profile::Profile;
 use crate::report::{self, Place, Who};
 use crate::sys::process::{self, Ended};
 use pellucid_core::bootstrap::job::PeState;
-use pellucid_profile::live::PeNow;
+use pellucid_profile::live::{For, PeNow, Wait, Waits};
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::time::{Duration, Instant};
 
 /// How long a PE may be inside the library after another one has left.
 pub(super) const LOST_AFTER: Duration = Duration::from_secs(5);
+/// The same where the others are known to wait for the one that has left.
+const HOPELESS_AFTER: Duration = Duration::from_secs(1);
 /// How long PEs have for doing something about a signal while they wait inside the library.
 const DEAF_AFTER: Duration = Duration::from_millis(500);
 /// How long a PE that has asked for the end of the job may take for its own.
@@ -68,10 +70,14 @@ impl Supervisor {
     /// that they would have left by now, had it called that with them.
     pub(super) fn check_lost(&mut self, now: Instant) {
         let Some(lost) = &self.verdict.lost else { return };
-        if self.verdict.ending.is_some() || now < lost.since + LOST_AFTER {
+        let since = now.saturating_duration_since(lost.since);
+        if self.verdict.ending.is_some() || since < HOPELESS_AFTER {
             return;
         }
-        let text = report::lost(&lost.who, &lost.place, LOST_AFTER.as_secs());
+        if since < LOST_AFTER && (lost.finalized || !self.is_waited_for(lost.pe)) {
+            return;
+        }
+        let text = report::lost(&lost.who, &lost.place, since.as_secs());
         let waiting = self.inside(!lost.finalized);
         if waiting.is_empty() {
             self.verdict.lost.iter_mut().for_each(|lost| lost.since = now);
@@ -80,6 +86,17 @@ impl Supervisor {
         let text = text + &self.activities(&waiting) + &self.waits();
         self.output.say(&text);
         self.end(1);
+    }
+
+    /// Whether somebody waits for this PE, which has ended, in a collective call: it began that by mistake or too late.
+    fn is_waited_for(&self, pe: u32) -> bool {
+        if self.job.pe(pe).state() == PeState::NotStarted && self.pes.running().any(|other| self.starting(other)) {
+            return true;
+        }
+        let Some(profile) = &self.profile else { return false };
+        let misses =
+            |wait: &Wait| matches!(&wait.what, For::Members { missing, perhaps: false } if missing.contains(&pe));
+        Waits::find(&self.look(profile)).waits.iter().any(misses)
     }
 
     /// After a signal that asks for the end: a handler that only takes a note of it, as Python's does, comes to nothing where all PEs
@@ -121,7 +138,7 @@ impl Supervisor {
     pub(super) fn note_left(&mut self, pe: u32, place: &Place) {
         let finalized = place.state == PeState::Finalized;
         let (who, place) = (self.who(pe).to_string(), place.at_end());
-        self.verdict.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
+        self.verdict.lost.get_or_insert(Lost { pe, who, place, finalized, since: Instant::now() });
     }
 
     /// Whether a PE is in `shmem_init`.
