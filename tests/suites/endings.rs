@@ -161,10 +161,35 @@ fn a_finalize_is_no_part_of_another_collective() {
         check(Job::oshrun(3), what);
         check(Job::oshrun(2).env("SHMEM_COLLECTIVES", "barrier:dissemination"), what);
     }
+    for what in ["part", "part-sum", "set", "set-sum"] {
+        check(Job::oshrun(4), what);
+    }
     check(Job::oshrun(16), "barrier");
     check(Job::oshrun(3).arg("--check"), "barrier");
-    for what in ["barrier", "sum", "malloc", "return"] {
+    for what in ["barrier", "sum", "malloc", "return", "team", "part", "part-sum", "set", "set-sum", "nested"] {
         check(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), what);
+    }
+}
+
+/// A program that a PE is replaced by is no PE: one of the library's own says so, another is missed by those who wait.
+#[test]
+fn a_pe_that_replaces_its_program_is_named() {
+    let binary = Build::program("endings/replaced.c").build();
+    let run = |job: Job, arguments: [&str; 2]| job.arg(&binary).args(arguments).limit(20).run();
+    let refused = "this process was a PE already when it replaced its program (exec)";
+    for pes in [2, 3] {
+        for transport in ["auto", "ofi"] {
+            let job = || Job::oshrun(pes).env("SHMEM_TRANSPORT", transport);
+            run(job(), ["after", "self"]).expect_code(1).expect_text(&[refused, "PE 1 of"]);
+            let outcome = run(job(), ["after", "/bin/true"]).expect_code(1);
+            outcome.expect_text(&["PE 1 of", "ended", "s later others", "shmem_barrier_all"]);
+            let outcome = run(job(), ["before", "/bin/true"]).expect_code(1);
+            outcome.expect_text(&["PE 1 of", "ended before shmem_init; ", "s later others", "in shmem_init"]);
+            run(job(), ["end", "self"]).expect_code(1).expect_text(&[refused]);
+        }
+        // What a PE may do: become one late, and something else when it is none any more.
+        assert_eq!(run(Job::oshrun(pes), ["before", "self"]).expect_code(0).stdout.matches("went on").count(), pes);
+        run(Job::oshrun(pes), ["end", "/bin/true"]).expect_code(0);
     }
 }
 

@@ -321,7 +321,8 @@ fn a_job_on_four_hosts_ends_at_once() {
 fn a_finalize_is_no_part_of_another_collective_of_other_hosts() {
     let Some(net) = Hosts::new(2) else { return };
     let binary = Build::program("endings/mixed.c").named("mixed-hosts").build();
-    for (pes, what) in [(1, "barrier"), (2, "barrier"), (2, "sum"), (2, "return"), (2, "malloc")] {
+    let cases = ["barrier", "sum", "return", "malloc", "team", "part", "set"].map(|what| (2, what));
+    for (pes, what) in [(1, "barrier"), (1, "team")].into_iter().chain(cases) {
         let outcome = ends(net.oshrun(pes).arg(&binary).arg(what).limit(20).start(), &binary, || ()).expect_code(1);
         let named = outcome.stderr.contains("PE 1") && outcome.stderr.contains("shmem_finalize");
         assert!(named && !outcome.stdout.contains("went on"), "{what}: {}", outcome.describe());

@@ -39,6 +39,7 @@ fn a_fabric_leaves_a_process_as_it_was() {
     let directory = Directory {
         address: Box::new(|_| Ok(Vec::new())),
         host: Box::new(|pe| format!("host{pe}")),
+        answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
     };

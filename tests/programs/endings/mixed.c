@@ -2,8 +2,9 @@
 #include <shmem.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
-static long from[2], to[2];
+static long from[2], to[2], wrk[SHMEM_REDUCE_MIN_WRKDATA_SIZE], work[SHMEM_REDUCE_SYNC_SIZE];
 
 int main(int count, char **arguments) {
     const char *what = count > 1 ? arguments[1] : "";
@@ -11,6 +12,12 @@ int main(int count, char **arguments) {
     int one = shmem_my_pe() == 1;
     shmem_team_t all = SHMEM_TEAM_INVALID;
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, shmem_n_pes(), NULL, 0, &all);
+    /* All but the last PE. */
+    int size = shmem_n_pes() - 1;
+    shmem_team_t part = SHMEM_TEAM_INVALID;
+    shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, size, NULL, 0, &part);
+    if (part != SHMEM_TEAM_INVALID) shmem_team_sync(part);
+    if (shmem_my_pe() < size) shmem_barrier(0, 0, size, work);
     if (strcmp(what, "again") == 0) {
         shmem_finalize();
         shmem_init();
@@ -21,6 +28,12 @@ int main(int count, char **arguments) {
     if (one) shmem_finalize();
     else if (strcmp(what, "sum") == 0) shmem_long_sum_reduce(SHMEM_TEAM_WORLD, to, from, 2);
     else if (strcmp(what, "team") == 0) shmem_team_sync(all);
+    /* The last PE waits for nobody. */
+    else if (shmem_my_pe() == size && (strncmp(what, "part", 4) == 0 || strncmp(what, "set", 3) == 0)) for (;;) pause();
+    else if (strcmp(what, "part") == 0) shmem_team_sync(part);
+    else if (strcmp(what, "part-sum") == 0) shmem_long_sum_reduce(part, to, from, 2);
+    else if (strcmp(what, "set") == 0) shmem_barrier(0, 0, size, work);
+    else if (strcmp(what, "set-sum") == 0) shmem_long_sum_to_all(to, from, 2, 0, 0, size, wrk, work);
     else if (strcmp(what, "malloc") == 0) shmem_malloc(64);
     else if (strcmp(what, "sync") == 0) shmem_sync_all();
     else shmem_barrier_all();

@@ -14,7 +14,7 @@ use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, redu
 use crate::base::{Cause, Fault};
 use crate::context::order;
 use crate::os::wait;
-use crate::team::{Handle, World};
+use crate::team::{Handle, World, leaving};
 use crate::transport::shm::copy::copy;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -129,13 +129,22 @@ impl<'w> Set<'w> {
         Ok(())
     }
 
+    /// A fault where one of some members is in `shmem_finalize`.
+    #[cold]
+    fn gone(&self, members: std::ops::Range<i32>) -> Option<Fault> {
+        let mut pes = members.map(|member| self.start + self.stride * member);
+        pes.find(|pe| leaving::is_gone(self.w, *pe)).map(|pe| Fault::from(Cause::Finalizing { pe }))
+    }
+
     /// Returns when every member is here. The words are zero again when this PE leaves.
     pub(super) fn meet(&self) -> Result<(), Fault> {
         let crowded = self.w.map.crowded;
         let arrivals = self.word(0, 0)?;
         if self.me == 0 {
             let others = self.size as u64 - 1;
-            wait::until(crowded, || (arrivals.load(Ordering::Acquire) == others).then_some(()));
+            let all = || (arrivals.load(Ordering::Acquire) == others).then_some(());
+            // Nobody leaves this meeting before this PE lets it: who is in finalize has not come.
+            wait::until_or(crowded, all, || self.gone(1..self.size))?;
             arrivals.store(0, Ordering::Relaxed);
             for member in 1..self.size {
                 self.word(1, member)?.store(1, Ordering::Release);
@@ -143,7 +152,9 @@ impl<'w> Set<'w> {
         } else {
             arrivals.fetch_add(1, Ordering::AcqRel);
             let go = self.word(1, self.me)?;
-            wait::until(crowded, || (go.load(Ordering::Acquire) == 1).then_some(()));
+            let free = || (go.load(Ordering::Acquire) == 1).then_some(());
+            // Who has let this PE go may be in finalize already.
+            wait::until_or(crowded, free, || self.gone(0..1).filter(|_| free().is_none()))?;
             go.store(0, Ordering::Relaxed);
         }
         Ok(())

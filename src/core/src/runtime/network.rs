@@ -10,7 +10,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::os::{host, process, wait};
-use crate::team::spread;
+use crate::team::{leaving, spread};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -97,6 +97,7 @@ pub(super) fn join(
     let directory = Directory {
         address: Box::new(move |pe| cards.card(pe, FABRIC)),
         host: Box::new(name),
+        answer: Box::new(leaving::answer),
         note: Box::new(move |text| {
             let line = format!("pellucid: PE {pe}: {text}\n");
             let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());

@@ -292,6 +292,12 @@ pub trait Transport: Send + Sync + Debug {
     /// now on tells others at once what has been handled of theirs.
     fn all_messages_handled(&self) -> Result<bool, Fault>;
 
+    /// Asks a PE something that it answers whatever it does, and waits for the answer: a number, 0 where there is none.
+    /// What the words mean is between those who ask and those who answer.
+    fn ask(&self, _channel: Channel, _pe: i32, _question: [u64; 3]) -> Result<u64, Fault> {
+        Ok(0)
+    }
+
     /// Sends a message of at most [`MESSAGE`] bytes. Messages never wait for their receiver: it takes them in whatever it
     /// does. They are not ordered with the operations of channels. What does not reach other hosts has none.
     fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {

@@ -21,6 +21,9 @@ pub struct Directory {
     pub address: Box<dyn Fn(u32) -> Result<Vec<u8>, Fault> + Send + Sync>,
     /// Name of its host, for messages.
     pub host: Box<dyn Fn(u32) -> String + Send + Sync>,
+    /// Answers a question of another PE ([`super::Transport::ask`]), in whatever thread serves; calls nothing of the
+    /// transport's.
+    pub answer: Box<dyn Fn([u64; 3]) -> u64 + Send + Sync>,
     /// Tells the user something that is no fault, in a line.
     pub note: Box<dyn Fn(&str) + Send + Sync>,
     /// Is told by a thread of the transport that a host is lost, and may end the process.
@@ -30,7 +33,13 @@ pub struct Directory {
 impl Directory {
     /// Of a transport that looks nobody up.
     pub fn nobody() -> Self {
-        Self { address: Box::new(|_| Ok(Vec::new())), host: Box::new(|_| String::new()), lost: Box::new(|_| ()) }
+        Self {
+            address: Box::new(|_| Ok(Vec::new())),
+            host: Box::new(|_| String::new()),
+            answer: Box::new(|_| 0),
+            note: Box::new(|_| ()),
+            lost: Box::new(|_| ()),
+        }
     }
 }
 

@@ -82,6 +82,7 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
         let directory = Directory {
             address: Box::new(move |pe| -> Result<Vec<u8>, Fault> { Ok(cards.lock().unwrap()[pe as usize].clone()) }),
             host: Box::new(|pe| format!("host{pe}")),
+            answer: Box::new(|_| 0),
             note: Box::new(|_| ()),
             lost: Box::new(|_| ()),
         };

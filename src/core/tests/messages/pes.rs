@@ -108,6 +108,8 @@ fn directory() -> Directory {
     Directory {
         address: Box::new(|_| Ok(Vec::new())),
         host: Box::new(|pe| format!("host{pe}")),
+        answer: Box::new(|_| 0),
+        note: Box::new(|_| ()),
         lost: Box::new(|_| ()),
     }
 }

@@ -8,9 +8,9 @@ use super::gather::{ends, gather_between};
 use super::{Strided, alltoall, broadcast, object, reduce};
 use crate::base::Fault;
 use crate::group::{Net, exchange_passing, meet};
-use crate::team::World;
 use crate::team::algorithm::HostsAlltoall;
 use crate::team::spread::{Peers, Ranks};
+use crate::team::{World, leaving};
 use crate::transport::shm::copy::copy;
 
 /// An active set, and this PE's number in it.
@@ -30,7 +30,8 @@ impl<'w> Members<'w> {
         let ranks = Ranks::All { start, stride, size: self.size as usize };
         let goes_one_way = kind == Kind::Broadcast;
         let begin = |kind, bytes, heard| {
-            self.w.common.begin(&self.w.map, self.key(), ranks, self.me as usize, signature(kind, bytes), heard)
+            let (what, next) = (signature(kind, bytes), leaving::next(self.w));
+            self.w.common.begin(&self.w.map, self.key(), ranks, self.me as usize, what, heard, next)
         };
         if goes_one_way && self.w.common.far_ahead(self.key()) {
             meet(&begin(Kind::Barrier, 0, true)?)?;

@@ -3,6 +3,7 @@
 use super::{Peers, Ranks, Spread, sync};
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
+use crate::team::leaving::{self, Waiting};
 use crate::team::{Team, World};
 use crate::transport::Transport;
 use std::ops::Range;
@@ -71,6 +72,7 @@ impl<'w> Call<'w> {
             group: self.team.id as u64,
             number: self.number,
             signature: self.signature,
+            waiting: Waiting { times: leaving::next(self.w), group: leaving::group_of(self.team), number: self.number },
         })
     }
 

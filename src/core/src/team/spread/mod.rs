@@ -12,6 +12,7 @@ pub use call::Call;
 pub use layout::Layout;
 pub use peers::{Peers, Ranks};
 
+use super::leaving::Waiting;
 use super::{Config, Members, Present, Team, World, post};
 use crate::base::Fault;
 use crate::group;
@@ -95,7 +96,9 @@ impl Common {
         *self.channel.get_or_init(|| transport.open_channel().unwrap_or(Channel::DEFAULT))
     }
 
-    /// Begins the next collective of an active set, which `key` names. `heard`: whether everyone hears of everyone in it.
+    /// Begins the next collective of an active set, which `key` names. `heard`: whether everyone hears of everyone in
+    /// it. `finalize`: which one this PE comes to next.
+    #[allow(clippy::too_many_arguments)]
     pub fn begin<'a>(
         &self,
         map: &'a Map,
@@ -104,10 +107,18 @@ impl Common {
         me: usize,
         signature: u64,
         heard: bool,
+        finalize: u64,
     ) -> Result<Peers<'a>, Fault> {
         let transport = call::transport(map)?;
         let number = self.set(key, |count| count.next(heard));
-        Ok(Peers { map, transport, channel: self.channel(transport), ranks, me, group: key, number, signature })
+        let (channel, waiting) = (self.channel(transport), Waiting { times: finalize, group: (key, 0), number });
+        Ok(Peers { map, transport, channel, ranks, me, group: key, number, signature, waiting })
+    }
+
+    /// The active sets that there have been: their keys, and collectives begun.
+    pub(super) fn sets(&self) -> Vec<(u64, u32)> {
+        let sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        sets.iter().map(|(key, count)| (*key, count.calls)).collect()
     }
 
     /// Whether all members of an active set must meet before the next collective in which data goes one way.
@@ -157,6 +168,7 @@ pub fn hosts(map: &Map, transport: &dyn Transport) -> Result<Vec<u32>, Fault> {
         group: u64::MAX,
         number: 0,
         signature: post::signature(post::Kind::Init, 0),
+        waiting: Waiting { times: u64::MAX, group: (u64::MAX, 0), number: 0 },
     };
     group::hosts(&peers, map.first_pe as usize)
 }
@@ -198,6 +210,11 @@ fn meet(call: &Call<'_>, local: &Team, way: Way) -> Result<(), Fault> {
 }
 
 impl Turns {
+    /// Collectives begun.
+    pub(super) fn calls(&self) -> u32 {
+        self.0.get().calls
+    }
+
     fn next(&self) -> u32 {
         let mut count = self.0.get();
         let number = count.next(false);

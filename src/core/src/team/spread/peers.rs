@@ -5,6 +5,7 @@ use crate::base::{Cause, Fault};
 use crate::group::{Net, Object, PART};
 use crate::memory::Map;
 use crate::os::wait::Backoff;
+use crate::team::leaving::{Asking, Waiting};
 use crate::team::post::show;
 use crate::transport::{Channel, Completion, MESSAGE, Tag, Transport};
 use std::sync::atomic::{Ordering, fence};
@@ -92,6 +93,8 @@ pub struct Peers<'a> {
     pub number: u32,
     /// What the collective is ([`crate::team::post`]).
     pub signature: u64,
+    /// What a member is asked that does not come.
+    pub waiting: Waiting,
 }
 
 impl Peers<'_> {
@@ -133,13 +136,13 @@ impl Net for Peers<'_> {
 
     fn receive(&self, from: usize, step: u32, into: &mut [u8]) -> Result<(), Fault> {
         let (pe, tag) = (self.ranks.world(from), self.tag(step));
-        let mut backoff = Backoff::new(self.map.crowded);
+        let (mut backoff, mut asking) = (Backoff::new(self.map.crowded), Asking::new());
         let message = loop {
             if let Some(message) = self.transport.take(pe, tag)? {
                 break message;
             }
-            if !self.transport.progress() {
-                backoff.turn();
+            if !self.transport.progress() && backoff.turn() {
+                asking.look(self.transport, self.channel, pe, &self.waiting)?;
             }
         };
         let (head, data) = message.split_first_chunk::<HEAD>().ok_or_else(|| self.odd(message.len(), HEAD, pe))?;

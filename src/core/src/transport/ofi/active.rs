@@ -90,7 +90,8 @@ impl Engine {
     /// Sends a message to a handler. The PE is known.
     fn send_active(&mut self, lane: Lane, to: u32, message: &Outgoing<'_>) -> Result<(), Fault> {
         let note = message.kind as u32 | (message.args.len() as u32) << 8 | u32::from(message.handler) << 16;
-        let header = Header { what: What::Active, hello: lane == Lane::Reply, from: self.me, number: note, id: 0 };
+        let (hello, token) = (lane == Lane::Reply, self.token_of(to));
+        let header = Header { what: What::Active, hello, from: self.me, number: note, id: 0, token };
         let mut bytes = Vec::with_capacity(HEADER + TARGET + ARGS + message.payload.len());
         bytes.extend(header.encode());
         if message.kind == MessageKind::Long {
@@ -105,6 +106,11 @@ impl Engine {
         bytes.extend(message.payload);
         self.wire.add(Count::active_sent, 1);
         self.send_bytes(to, &bytes)
+    }
+
+    /// What a message to a PE that is known has to have.
+    fn token_of(&mut self, pe: u32) -> u64 {
+        self.peers.get(pe).map_or(0, |peer| peer.token)
     }
 
     fn send_bytes(&mut self, to: u32, bytes: &[u8]) -> Result<(), Fault> {
@@ -138,7 +144,8 @@ impl Engine {
         if number == 0 {
             return Ok(());
         }
-        let header = Header { what: What::Credit, hello: false, from: self.me, number, id: 0 };
+        let token = self.token_of(to);
+        let header = Header { what: What::Credit, hello: false, from: self.me, number, id: 0, token };
         self.send_bytes(to, &header.encode())
     }
 }

@@ -111,19 +111,22 @@ impl<'a> Reader<'a> {
 pub(super) enum Entry<'a> {
     /// Bytes to be written.
     Put { segment: SegmentId, offset: u64, data: &'a [u8] },
+    /// A question ([`crate::transport::Transport::ask`]).
+    Question([u64; 3]),
     /// An atomic operation; the value before is wanted or not.
     Amo { segment: SegmentId, offset: u64, op: AmoOp, width: u8, wanted: bool, operand: u64, compare: u64 },
 }
 
 const PUT: u8 = 1;
 const AMO: u8 = 2;
+const QUESTION: u8 = 3;
 
 /// Bytes of a put in a request.
 pub(super) const fn put_bytes(data: usize) -> usize {
     ENTRY + data.next_multiple_of(8)
 }
 
-/// Bytes of an atomic operation in a request.
+/// Bytes of an atomic operation in a request, and of a question.
 pub(super) const AMO_BYTES: usize = ENTRY + 16;
 
 /// A segment's number fills what its entry has free: bytes 2 and 3 of a put, 4 and 5 of an atomic operation.
@@ -157,6 +160,16 @@ pub(super) fn encode_amo(segment: SegmentId, offset: u64, atomic: &Atomic) -> [u
     out
 }
 
+/// Writes a question.
+pub(super) fn encode_question(question: [u64; 3]) -> [u8; AMO_BYTES] {
+    let mut out = [0; AMO_BYTES];
+    out[0] = QUESTION;
+    for (place, word) in out[8..].chunks_exact_mut(8).zip(question) {
+        place.copy_from_slice(&word.to_ne_bytes());
+    }
+    out
+}
+
 /// The next entry of a request; `None` where what is there is none.
 pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
     let head = reader.bytes(8)?;
@@ -168,6 +181,7 @@ pub(super) fn decode_entry<'a>(reader: &mut Reader<'a>) -> Option<Entry<'a>> {
             let data = reader.bytes(len.checked_next_multiple_of(8)?)?;
             Some(Entry::Put { segment, offset, data: data.get(..len)? })
         }
+        QUESTION => Some(Entry::Question([offset, reader.u64()?, reader.u64()?])),
         AMO => {
             let segment = segment_at(head, 4);
             let (operand, compare) = (reader.u64()?, reader.u64()?);
@@ -218,6 +232,7 @@ mod tests {
                 &Atomic { op, width: 4, operand: 9, compare: 3, result },
             ));
         }
+        bytes.extend(encode_question([7, 1 << 63, 5]));
         let mut reader = Reader(&bytes);
         assert_eq!(
             decode_entry(&mut reader),
@@ -235,6 +250,7 @@ mod tests {
             };
             assert_eq!(decode_entry(&mut reader), Some(entry));
         }
+        assert_eq!(decode_entry(&mut reader), Some(Entry::Question([7, 1 << 63, 5])));
         assert_eq!(decode_entry(&mut reader), None);
     }
 

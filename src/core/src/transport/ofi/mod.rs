@@ -352,6 +352,10 @@ impl Transport for Fabric {
         self.shared.all_messages_handled()
     }
 
+    fn ask(&self, channel: Channel, pe: i32, question: [u64; 3]) -> Result<u64, Fault> {
+        self.shared.ask(channel.0, pe, question)
+    }
+
     fn send(&self, pe: i32, tag: Tag, payload: &[u8]) -> Result<(), Fault> {
         if payload.len() > MESSAGE {
             let text = format!("a message of {} bytes: at most {MESSAGE} are possible", payload.len());

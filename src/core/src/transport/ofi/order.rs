@@ -172,6 +172,17 @@ impl Shared {
         Ok(())
     }
 
+    /// See [`crate::transport::Transport::ask`].
+    pub fn ask(&self, channel: u32, pe: i32, question: [u64; 3]) -> Result<u64, Fault> {
+        let mut answer = 0;
+        let mut engine = self.enter(pe)?;
+        let op = engine.add_question(channel, pe as u32, question, &raw mut answer)?;
+        engine.ops.await_it(op);
+        engine.flush(channel, pe as u32);
+        drop(self.finish(engine, op)?);
+        Ok(answer)
+    }
+
     /// See [`crate::transport::Transport::put_signal`].
     ///
     /// # Safety

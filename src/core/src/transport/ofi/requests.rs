@@ -7,7 +7,9 @@
 #![allow(unsafe_code)]
 
 use super::engine::Engine;
-use super::message::{AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, What, encode_amo, encode_put, put_bytes};
+use super::message::{
+    AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, What, encode_amo, encode_put, encode_question, put_bytes,
+};
 use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
 use super::wire::Count;
@@ -89,6 +91,22 @@ impl Engine {
             if !atomic.result.is_null() {
                 record.results.push(Wanted { to: atomic.result, width: atomic.width });
             }
+        }
+        Ok(op)
+    }
+
+    /// Adds a question, the answer to which goes to `to`.
+    pub fn add_question(&mut self, channel: u32, pe: u32, question: [u64; 3], to: *mut u64) -> Result<*mut Op, Fault> {
+        let op = self.open_request(channel, pe, AMO_BYTES)?;
+        // SAFETY: `open_request` has made room.
+        unsafe {
+            let record = &mut *op;
+            if let Some(buffer) = record.buffer {
+                buffer.write(record.bytes, &encode_question(question));
+            }
+            record.bytes += AMO_BYTES;
+            record.entries += 1;
+            record.results.push(Wanted { to: to.cast(), width: 8 });
         }
         Ok(op)
     }

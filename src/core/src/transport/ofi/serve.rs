@@ -140,6 +140,7 @@ impl Engine {
                 unsafe { copy(to, data.as_ptr(), data.len()) };
                 Some(None)
             }
+            Entry::Question(question) => Some(Some((self.directory.answer)(question))),
             Entry::Amo { segment, offset, op, width, wanted, operand, compare } => {
                 let at = self.word(segment, offset, width)?;
                 // SAFETY: `word` has checked range and alignment.
