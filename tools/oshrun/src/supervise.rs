@@ -80,6 +80,8 @@ pub struct Verdict {
     interrupt: Option<(i32, Instant)>,
     /// A PE that left: the others are expected to leave too.
     lost: Option<Lost>,
+    /// Its number.
+    left: Option<u32>,
     /// Our standard output was closed by its reader.
     closed: bool,
     /// When a line that PE 0 has begun is to be shown: it may be a question to whoever types.
@@ -88,8 +90,6 @@ pub struct Verdict {
 
 /// A PE that left with status 0, or after it had left the library.
 pub struct Lost {
-    /// Which.
-    pub pe: u32,
     /// As messages name it.
     pub who: String,
     /// Where it was.

@@ -74,7 +74,7 @@ impl Supervisor {
         if self.verdict.ending.is_some() || since < HOPELESS_AFTER {
             return;
         }
-        if since < LOST_AFTER && (lost.finalized || !self.is_waited_for(lost.pe)) {
+        if since < LOST_AFTER && (lost.finalized || !self.verdict.left.is_some_and(|pe| self.is_waited_for(pe))) {
             return;
         }
         let text = report::lost(&lost.who, &lost.place, since.as_secs());
@@ -138,7 +138,8 @@ impl Supervisor {
     pub(super) fn note_left(&mut self, pe: u32, place: &Place) {
         let finalized = place.state == PeState::Finalized;
         let (who, place) = (self.who(pe).to_string(), place.at_end());
-        self.verdict.lost.get_or_insert(Lost { pe, who, place, finalized, since: Instant::now() });
+        self.verdict.left.get_or_insert(pe);
+        self.verdict.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
     }
 
     /// Whether a PE is in `shmem_init`.

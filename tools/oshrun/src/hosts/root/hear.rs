@@ -121,11 +121,11 @@ impl Root<'_> {
                     text.iter().for_each(|text| self.output.say(text));
                     self.status.get_or_insert(status);
                     let place = "after shmem_finalize".into();
-                    self.lost.get_or_insert(Lost { pe: 0, who, place, finalized: true, since: Instant::now() });
+                    self.lost.get_or_insert(Lost { who, place, finalized: true, since: Instant::now() });
                 }
             }
             ToRoot::Left { who, place, finalized } => {
-                self.lost.get_or_insert(Lost { pe: 0, who, place, finalized, since: Instant::now() });
+                self.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
             }
             ToRoot::Report { id, handled, lines, pes } => self.reported(number, id, handled, lines, pes),
             ToRoot::Fence { cards } => {
