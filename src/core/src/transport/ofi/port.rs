@@ -330,7 +330,8 @@ impl Port {
             false => region.key,
         };
         let base = |region: &Region| if self.virt { region.base as u64 } else { 0 };
-            regions: regions.map(|(base, len)| Region { base, len, mr: ptr::null_mut(), key: 0 }).to_vec(),
+        let (heap, data) = (&self.regions[0], &self.regions[1]);
+        let keys = [key(heap), key(data)];
         if keys.contains(&fi::FI_KEY_NOTAVAIL) {
             let text = format!("provider {} has memory keys of more than 64 bits", self.provider);
             return Err(Fault::from(Cause::Network(text)));
