@@ -11,6 +11,7 @@ pub mod exporter;
 pub mod forge;
 pub mod hosts;
 pub mod launchers;
+pub mod ports;
 pub mod program;
 pub mod report;
 pub mod run;

@@ -264,7 +264,7 @@ fn another_version_and_strangers_are_turned_away() {
     assert!(system::wait_until(Duration::from_secs(10), || invitation.exists()));
     let line = std::fs::read_to_string(&invitation).expect("an invitation");
     let words: Vec<&str> = line.split_ascii_whitespace().collect();
-    let (secret, port) = (words[2], words[4].parse::<u16>().expect("a port"));
+    let (secret, address) = (words[2], words[4].split(',').next().expect("an address"));
     let hello = |secret: &str| {
         let mut body = vec![1, 1, 0, 0, 0];
         for text in ["0.0.1", secret] {
@@ -275,7 +275,7 @@ fn another_version_and_strangers_are_turned_away() {
         [&(body.len() as u32).to_le_bytes()[..], &body].concat()
     };
     let say = |bytes: &[u8]| {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("oshrun listens");
+        let mut stream = TcpStream::connect(address).expect("oshrun listens");
         stream.write_all(bytes).expect("it takes what is said");
         stream
     };

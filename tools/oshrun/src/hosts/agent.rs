@@ -5,8 +5,9 @@ use crate::options::Options;
 use crate::spawn::{Start, Started};
 use crate::sys::net;
 use pellucid_core::os::process::host_name;
+use std::collections::HashSet;
 use std::io::{self, PipeWriter, Write};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::process::Command;
 
@@ -24,18 +25,16 @@ pub struct Invitation {
     pub secret: String,
     /// Shown by the root.
     pub answer: String,
-    /// Where the root listens.
-    pub port: u16,
-    /// Its addresses, the likeliest first.
-    pub addresses: Vec<IpAddr>,
+    /// Where the root listens, the likeliest first.
+    pub addresses: Vec<SocketAddr>,
 }
 
 impl Invitation {
     /// As a line.
     pub fn line(&self) -> String {
-        let addresses: Vec<String> = self.addresses.iter().map(IpAddr::to_string).collect();
-        let Self { host, secret, answer, port, .. } = self;
-        format!("{GREETING} {host} {secret} {answer} {port} {}\n", addresses.join(","))
+        let addresses: Vec<String> = self.addresses.iter().map(SocketAddr::to_string).collect();
+        let Self { host, secret, answer, .. } = self;
+        format!("{GREETING} {host} {secret} {answer} {}\n", addresses.join(","))
     }
 
     /// From a line.
@@ -46,7 +45,6 @@ impl Invitation {
             host: next()?.parse().ok()?,
             secret: next()?.into(),
             answer: next()?.into(),
-            port: next()?.parse().ok()?,
             addresses: next()?.split(',').map(|address| address.parse().ok()).collect::<Option<_>>()?,
         })
     }
@@ -75,20 +73,32 @@ pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<S
     agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--part".into()]).collect()
 }
 
-/// The addresses of this host, that which leads to `host` first. Loopback addresses only where nothing else is there, or
-/// where the host is this one: elsewhere they would mean somebody else.
-pub fn addresses(host: &str) -> Vec<IpAddr> {
-    let mut all = net::addresses();
-    let towards = net::towards(host);
-    let loopback = towards.is_some_and(|address| address.is_loopback()) || is_here(host);
-    if !loopback && all.iter().any(|address| !address.is_loopback()) {
-        all.retain(|address| !address.is_loopback());
+/// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this host would talk
+/// to it; all of them where the name of the host says nothing here, since only the agent knows where it leads. `agent`:
+/// one was named.
+pub fn addresses(agent: bool, host: &str) -> Vec<IpAddr> {
+    let all = net::addresses();
+    let loopback = || all.iter().copied().filter(IpAddr::is_loopback);
+    let mut towards = net::towards(host);
+    if !agent && is_here(host) {
+        // The part is a child of this process.
+        towards = loopback().collect();
     }
-    if let Some(first) = towards.filter(|first| loopback || !first.is_loopback()) {
-        all.retain(|address| *address != first);
-        all.insert(0, first);
+    let here = is_here(host) || towards.iter().any(IpAddr::is_loopback);
+    if !here && !towards.is_empty() {
+        return towards;
     }
-    all
+    if !agent && !towards.is_empty() {
+        return loopback().collect();
+    }
+    // An agent may give names a meaning of its own. Loopback addresses mean somebody else on another host.
+    towards.extend(all.iter().filter(|address| here || !address.is_loopback()));
+    if towards.is_empty() {
+        towards.extend(loopback());
+    }
+    let mut seen = HashSet::new();
+    towards.retain(|address| seen.insert(*address));
+    towards
 }
 
 /// Starts a part. Gives its standard input, after the invitation, for the input of PE 0.
@@ -125,20 +135,28 @@ mod tests {
             host: 3,
             secret: "ab".into(),
             answer: "cd".into(),
-            port: 4711,
-            addresses: vec!["10.0.0.1".parse().unwrap(), "fd00::1".parse().unwrap()],
+            addresses: vec!["10.0.0.1:4711".parse().unwrap(), "[fd00::1]:4712".parse().unwrap()],
         };
         assert_eq!(Invitation::parse(&invitation.line()), Some(invitation));
         for wrong in
-            ["", "ls -l", "pellucid-part 1 a b", "pellucid-part 1 a b 99999 10.0.0.1", "pellucid-part 1 a b 9 x"]
+            ["", "ls -l", "pellucid-part 1 a b", "pellucid-part 1 a b 10.0.0.1:99999", "pellucid-part 1 a b 10.0.0.1"]
         {
             assert_eq!(Invitation::parse(wrong), None, "{wrong}");
         }
     }
 
     #[test]
-    fn loopback_is_for_this_host() {
-        assert!(addresses("localhost").iter().any(IpAddr::is_loopback));
+    fn a_host_gets_the_addresses_that_lead_to_it() {
         assert!(is_here("localhost") && is_here(&host_name()) && !is_here("no-such-host.invalid"));
+        for host in ["localhost", host_name().as_str(), "127.0.0.1"] {
+            let found = addresses(false, host);
+            assert!(!found.is_empty() && found.iter().all(IpAddr::is_loopback), "{host}: {found:?}");
+        }
+        assert!(addresses(true, "localhost").iter().any(IpAddr::is_loopback));
+        // Nobody here knows it: all addresses of use to others.
+        let others: Vec<IpAddr> = net::addresses().into_iter().filter(|address| !address.is_loopback()).collect();
+        if !others.is_empty() {
+            assert_eq!(addresses(false, "no-such-host.invalid"), others);
+        }
     }
 }

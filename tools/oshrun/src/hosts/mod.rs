@@ -11,6 +11,7 @@
 //! | [`info`] | `--info` |
 //! | [`pack`], [`message`], [`link`] | messages and the connection that carries them |
 //! | [`agent`] | starting a part |
+//! | [`listeners`] | where parts connect |
 //! | [`root`] | the root's loop |
 //! | [`part`] | a part up to where its PEs run, and after they have ended |
 //! | [`cards`] | the key-value space of the PEs' wire-up, in a part and in the root |
@@ -25,6 +26,7 @@ pub mod gather;
 pub mod info;
 pub mod link;
 pub mod list;
+pub mod listeners;
 pub mod message;
 pub mod pack;
 pub mod part;

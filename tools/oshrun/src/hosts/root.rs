@@ -12,6 +12,7 @@ use super::clock::{Measurement, Offset};
 use super::gather::Receiver;
 use super::link::Link;
 use super::list::Placement;
+use super::listeners::Listeners;
 use super::message::ToPart;
 use crate::ending::Ending;
 use crate::input::{Next, Relay};
@@ -31,7 +32,6 @@ use pellucid_profile::output::OutputDir;
 use report::Asked;
 use std::collections::HashMap;
 use std::io;
-use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -113,7 +113,7 @@ struct Root<'a> {
     hosts: Vec<Host>,
     links: HashMap<u64, (Link, Option<usize>)>,
     next_link: u64,
-    listener: TcpListener,
+    listeners: Listeners,
     secret: String,
     answer: String,
     relay: Option<Relay>,

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpStream, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, ToSocketAddrs, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
@@ -59,15 +59,22 @@ pub fn addresses() -> Vec<IpAddr> {
     addresses
 }
 
-/// The address under which this host would talk to another; `None` where the name says nothing here.
-pub fn towards(host: &str) -> Option<IpAddr> {
-    use std::net::ToSocketAddrs;
-    let there = (host, 9).to_socket_addrs().ok()?.next()?;
-    let any: IpAddr = if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
-    let socket = UdpSocket::bind((any, 0)).ok()?;
-    // Nothing is sent: the system only chooses the way.
-    socket.connect(there).ok()?;
-    socket.local_addr().ok().map(|address| address.ip())
+/// The addresses from which this host would talk to another, one for each of the other's; empty where the name says nothing here.
+pub fn towards(host: &str) -> Vec<IpAddr> {
+    let from = |there: SocketAddr| {
+        let any: IpAddr = if there.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };
+        let socket = UdpSocket::bind((any, 0)).ok()?;
+        // Nothing is sent: the system only chooses the way.
+        socket.connect(there).ok()?;
+        socket.local_addr().ok().map(|address| address.ip())
+    };
+    let mut found: Vec<IpAddr> = Vec::new();
+    for address in (host, 9).to_socket_addrs().into_iter().flatten().filter_map(from) {
+        if !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    found
 }
 
 /// Something that nobody can guess, as text.
@@ -85,8 +92,8 @@ mod tests {
     fn this_host_has_addresses_and_a_name() {
         let all = addresses();
         assert!(all.iter().any(IpAddr::is_loopback));
-        assert_eq!(towards("127.0.0.1"), Some(Ipv4Addr::LOCALHOST.into()));
-        assert_eq!(towards("no-such-host.invalid"), None);
+        assert_eq!(towards("127.0.0.1"), [IpAddr::from(Ipv4Addr::LOCALHOST)]);
+        assert_eq!(towards("no-such-host.invalid"), [] as [IpAddr; 0]);
         assert!(!pellucid_core::os::process::host_name().is_empty());
         assert_ne!(secret().unwrap(), secret().unwrap());
     }

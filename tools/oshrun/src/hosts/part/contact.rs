@@ -35,8 +35,7 @@ pub(super) fn first_line() -> String {
 /// Connects to the root: to the first of its addresses where somebody knows the second secret.
 pub(super) fn connect(invitation: &Invitation) -> Result<TcpStream, String> {
     let mut problems = Vec::new();
-    for address in &invitation.addresses {
-        let address = SocketAddr::new(*address, invitation.port);
+    for &address in &invitation.addresses {
         match greet(address, invitation) {
             Ok(stream) => return Ok(stream),
             Err(error) => problems.push(format!("{address}: {error}")),

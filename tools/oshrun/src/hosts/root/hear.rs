@@ -13,7 +13,7 @@ const LEAVE: Duration = Duration::from_secs(3);
 impl Root<'_> {
     /// Somebody connects.
     pub(super) fn accept(&mut self) {
-        while let Ok((stream, _)) = self.listener.accept() {
+        while let Some(stream) = self.listeners.accept() {
             let token = LINKS + self.next_link;
             self.next_link += 1;
             if let Ok(link) = Link::new(stream, token, &self.epoll) {

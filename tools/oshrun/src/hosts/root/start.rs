@@ -7,6 +7,7 @@ use crate::hosts::cards::RootCards;
 use crate::hosts::clock::{self, Measurement};
 use crate::hosts::gather::Receiver;
 use crate::hosts::list::Placement;
+use crate::hosts::listeners::Listeners;
 use crate::hosts::message::{Order, ToPart};
 use crate::input::Relay;
 use crate::job::{self, Failure, raise_limit};
@@ -28,7 +29,6 @@ use std::collections::HashMap;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, PipeWriter};
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -58,9 +58,9 @@ impl<'a> Root<'a> {
         let npes = placements.last().map_or(0, |last| last.pes.end);
         let mut environment = passed_on(env::vars_os());
         environment.extend(job::environment(&Options { pes: npes, ..options.clone() }, tools));
-        let listener = TcpListener::bind("[::]:0").or_else(|_| TcpListener::bind("0.0.0.0:0"));
-        let listener = listener.map_err(|error| needs("wait for connections of the hosts", error))?;
-        listener.set_nonblocking(true).map_err(|error| needs("wait for connections of the hosts", error))?;
+        let agent = options.launch_agent.is_some();
+        let listeners = Listeners::open(placements.iter().flat_map(|place| agent::addresses(agent, &place.host)));
+        let listeners = listeners.map_err(|error| needs("wait for connections of the hosts", error))?;
         let secret = || net::secret().map_err(|error| needs("make up a secret (/dev/urandom)", error));
         let (secret, answer) = (secret()?, secret()?);
         let trace = results::take_trace(options)?;
@@ -75,7 +75,7 @@ impl<'a> Root<'a> {
         let output = Output::of_agents(STREAMS).map_err(events)?;
         epoll.add(&signals, SIGNALS, Interest::Read).map_err(events)?;
         epoll.add(output.wake(), WAKE, Interest::Read).map_err(events)?;
-        epoll.add(&listener, LISTENER, Interest::Read).map_err(events)?;
+        listeners.watch(&epoll, LISTENER).map_err(events)?;
         let since = Instant::now();
         let mut root = Self {
             options,
@@ -86,7 +86,7 @@ impl<'a> Root<'a> {
             hosts: placements.iter().map(|place| Host::new(options, place, &oshrun)).collect(),
             links: HashMap::new(),
             next_link: 0,
-            listener,
+            listeners,
             secret,
             answer,
             relay: None,
@@ -125,8 +125,7 @@ impl<'a> Root<'a> {
             host: host as u32,
             secret: self.secret.clone(),
             answer: self.answer.clone(),
-            port: self.listener.local_addr().map_or(0, |address| address.port()),
-            addresses: agent::addresses(&place.host),
+            addresses: self.listeners.ports(&agent::addresses(self.options.launch_agent.is_some(), &place.host)),
         };
         let start = Start { watchdog, limit, mask, cpus: None, keep: None };
         let started = agent::start(&command, start, &invitation).and_then(|(started, input)| {
@@ -159,6 +158,11 @@ impl<'a> Root<'a> {
         if self.ending || self.hosts.iter().any(|host| host.phase != Phase::Ready) {
             return;
         }
+        // Everybody is here: who connects from now on, or has not said who it is, is a stranger.
+        self.listeners.close(&self.epoll);
+        let strangers: Vec<u64> =
+            self.links.iter().filter(|(_, link)| link.1.is_none()).map(|(token, _)| *token).collect();
+        strangers.into_iter().for_each(|token| self.drop_link(token));
         let runs = talk::runs(self.hosts.iter().map(|host| host.place.pes.len() as u32));
         let npes = self.hosts.last().map_or(0, |host| host.place.pes.end);
         for number in 0..self.hosts.len() {
