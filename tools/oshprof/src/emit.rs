@@ -55,7 +55,8 @@ pub fn all(found: &Comparison, base: &[&Run], new: &[&Run], output: &Output) -> 
         output.junit.as_ref().map(|path| (path, junit::report(found))),
     ];
     for (path, text) in files.into_iter().flatten() {
-        failed |= !is_written(path, std::fs::write(path, text));
+        let written = crate::report::write(path, &text);
+        failed |= written.inspect_err(|error| eprintln!("oshprof: {error}")).is_err();
     }
     failed |= !for_ci(found, output);
     if failed { ExitCode::from(FAILED) } else { ExitCode::from(found.exit) }

@@ -132,9 +132,7 @@ pub fn run(request: &Request) -> ExitCode {
     };
     let written = text.and_then(|text| match &request.output {
         None => Ok(print(&text)),
-        Some(path) => {
-            std::fs::write(path, text).map(|()| ExitCode::SUCCESS).map_err(|e| format!("{}: {e}", path.display()))
-        }
+        Some(path) => crate::report::write(path, &text).map(|()| ExitCode::SUCCESS).map_err(|error| error.to_string()),
     });
     written.unwrap_or_else(|message| {
         eprintln!("oshprof: {message}");

@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use pellucid_profile::file::Directory;
 use pellucid_profile::merge::Merged;
-use pellucid_profile::output::{Error, OutputFile};
+use pellucid_profile::output::{Error, OutputDir, OutputFile, no_room};
 use pellucid_profile::report;
+use pellucid_profile::text::visible_path;
 
 use crate::args::{Form, Report};
 use crate::progress::Bar;
@@ -64,13 +65,11 @@ pub fn write(path: &Path, text: &str) -> Result<(), Error> {
 
 /// Writes each table to a file of its own in a directory, which is made; no file is overwritten.
 fn write_tables(dir: &Path, tables: &[(&str, String)]) -> Result<(), String> {
-    let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-    std::fs::create_dir_all(dir).map_err(|error| failed(dir, error))?;
+    let to = OutputDir::own(dir).map_err(|error| error.to_string())?;
     for (name, text) in tables {
-        let path = dir.join(format!("{name}.csv"));
-        let file = std::fs::File::create_new(&path).map_err(|error| failed(&path, error))?;
-        let mut file = BufWriter::new(file);
-        file.write_all(text.as_bytes()).and_then(|()| file.flush()).map_err(|error| failed(&path, error))?;
+        let name = format!("{name}.csv");
+        let written = to.create(&name).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| format!("{}: {}", visible_path(&dir.join(&name)), no_room(&error)))?;
     }
     println!("{} tables in {}", tables.len(), dir.display());
     Ok(())

@@ -142,6 +142,17 @@ fn every_table_is_a_file_of_its_own() {
         .unwrap();
     assert_eq!(again.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&again.stderr).contains(".csv: File exists"), "{again:?}");
+    // Nor is anything written where others could put links.
+    fs::remove_dir_all(&tables).unwrap();
+    fs::create_dir(&tables).unwrap();
+    fs::set_permissions(&tables, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+    let open = Command::new(env!("CARGO_BIN_EXE_oshprof"))
+        .args(["report", "--csv-dir"])
+        .args([&tables, dir.path()])
+        .output()
+        .unwrap();
+    assert_eq!((open.status.code(), fs::read_dir(&tables).unwrap().count()), (Some(1), 0));
+    assert!(String::from_utf8_lossy(&open.stderr).contains("can be written to by every user"), "{open:?}");
     fs::remove_dir_all(&tables).unwrap();
 }
 

@@ -387,6 +387,14 @@ fn otf2() {
     assert!(output.status.success(), "{output:?}");
     let again = oshprof(dir.path(), &["--to", "otf2", "-o", archive.to_str().unwrap()]);
     assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    // Whatever has the name: a link is not followed, and nothing is left beside it.
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(dir.path().join("elsewhere"), &link).unwrap();
+    let linked = oshprof(dir.path(), &["--to", "otf2", "-o", link.to_str().unwrap()]);
+    assert!(String::from_utf8_lossy(&linked.stderr).contains("link: is there already"), "{linked:?}");
+    let names = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let odd: Vec<String> = names.filter(|name| name.contains("elsewhere") || name.starts_with('.')).collect();
+    assert!(odd.is_empty(), "{odd:?}");
     let Some(read) = read_with_python("otf2", READER, &archive.join("traces.otf2")) else { return };
     let of = |pe: &str| read.iter().filter(|event| event[0] == pe).cloned().collect::<Vec<Value>>();
     let event = |pe: &str, thread: &str, ns: u64, kind: &str, region: &str, attributes: Value| {

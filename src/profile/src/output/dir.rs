@@ -150,6 +150,30 @@ impl OutputDir {
         if is_it { Ok(dir) } else { Err(not_ours()) }
     }
 
+    /// A directory of the user's own, made where it is missing, whatever is in it already. It is nobody's by a claim.
+    ///
+    /// # Errors
+    /// What cannot be made or opened; a directory that is another user's or open to others.
+    pub fn own(path: &Path) -> Result<OutputDir, Error> {
+        let dir = Self::shared(path)?;
+        if dir.facts.uid != sys::user() {
+            return Err(Error::Owner { path: path.to_owned(), uid: dir.facts.uid });
+        }
+        check_others(path, &dir.facts)?;
+        Ok(dir)
+    }
+
+    /// As [`Self::own`], but users may share it: no file of it is followed to another place.
+    ///
+    /// # Errors
+    /// What cannot be made or opened.
+    pub fn shared(path: &Path) -> Result<OutputDir, Error> {
+        fs::create_dir_all(path).map_err(Error::io("make", path))?;
+        let fd = sys::open_dir(path, 0).map_err(Error::io("open", path))?;
+        let facts = sys::facts(fd.as_fd()).map_err(Error::io("open", path))?;
+        Ok(OutputDir { path: path.to_owned(), fd, facts, claim: Claim::default(), holds: false, made: false })
+    }
+
     /// As messages call it.
     pub fn path(&self) -> &Path {
         &self.path
@@ -193,16 +217,41 @@ impl OutputDir {
         Ok(File::from(fd))
     }
 
+    /// A file to read and to add to, made where it is missing. Only plain files are files.
+    ///
+    /// # Errors
+    /// `ELOOP` for a symbolic link, else what the system answers.
+    pub fn append(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
+        let flags = libc::O_RDWR | libc::O_APPEND | libc::O_CREAT | libc::O_NONBLOCK;
+        let fd = self.at(|dir| sys::open_at(dir, name.as_ref(), flags))?;
+        if !sys::facts(fd.as_fd())?.is(libc::S_IFREG) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "not a plain file"));
+        }
+        Ok(File::from(fd))
+    }
+
     /// Writes a file so that whoever opens it finds the old contents or the new, and never a part.
     ///
     /// # Errors
     /// What the system answers; the old contents stay.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<()> {
+        self.replace_with(name.as_ref(), |file| file.write_all(bytes))
+    }
+
+    /// As [`Self::replace`], and it is on the disk when it has its name.
+    ///
+    /// # Errors
+    /// As [`Self::replace`].
+    pub fn replace_for_good(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> io::Result<()> {
+        self.replace_with(name.as_ref(), |file| file.write_all(bytes).and_then(|()| file.sync_all()))
+    }
+
+    fn replace_with(&self, name: &OsStr, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let mut new = OsString::from(name.as_ref());
+        let mut new = OsString::from(name);
         new.push(format!(".new-{}-{}", std::process::id(), NUMBER.fetch_add(1, Relaxed)));
         let mut file = self.create(&new)?;
-        let written = file.write_all(bytes).and_then(|()| self.at(|dir| sys::rename_at(dir, &new, name.as_ref())));
+        let written = write(&mut file).and_then(|()| self.at(|dir| sys::rename_at(dir, &new, name)));
         if written.is_err() {
             let _ = self.remove(&new);
         }

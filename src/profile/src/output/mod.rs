@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `dir` | a job's directory |
 //! | `file` | a single file that the user has named |
+//! | `tree` | a directory that somebody else's library fills |
 //! | `error` | what is refused, and why |
 //! | `sys` | system calls |
 
@@ -17,6 +18,8 @@ mod error;
 #[cfg(feature = "report")]
 mod file;
 mod sys;
+#[cfg(feature = "report")]
+mod tree;
 
 #[cfg(all(test, feature = "report"))]
 mod tests;
@@ -25,3 +28,5 @@ pub use dir::{Claim, OutputDir, numbered};
 pub use error::{Error, no_room};
 #[cfg(feature = "report")]
 pub use file::OutputFile;
+#[cfg(feature = "report")]
+pub use tree::OutputTree;

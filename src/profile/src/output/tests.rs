@@ -204,3 +204,60 @@ fn links_of_others_are_not_followed() {
     let text = OutputFile::create(&link).unwrap_err().to_string();
     assert!(text.contains("is a symbolic link of user 65534: it is not followed"), "{text}");
 }
+
+#[test]
+fn a_directory_of_the_users_own_serves_with_what_is_in_it() {
+    let scratch = Scratch::new("own");
+    let path = scratch.0.join("a/tables");
+    let dir = OutputDir::own(&path).unwrap();
+    dir.create("one.csv").unwrap();
+    let dir = OutputDir::own(&path).unwrap();
+    assert!(dir.create("one.csv").is_err_and(|error| error.kind() == std::io::ErrorKind::AlreadyExists));
+    symlink(scratch.0.join("elsewhere"), path.join("two.csv")).unwrap();
+    assert!(dir.create("two.csv").is_err() && dir.append("two.csv").is_err());
+    assert!(!scratch.0.join("elsewhere").exists());
+    drop(dir);
+    assert_eq!(left(&path), ["one.csv", "two.csv"], "no claim, and nothing goes");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o777)).unwrap();
+    assert!(matches!(OutputDir::own(&path), Err(Error::OpenToOthers { .. })));
+    // Users may share one, as a store of a project.
+    let shared = OutputDir::shared(&path).unwrap();
+    for line in ["one\n", "two\n"] {
+        shared.append("lines").unwrap().write_all(line.as_bytes()).unwrap();
+    }
+    assert_eq!(fs::read_to_string(path.join("lines")).unwrap(), "one\ntwo\n");
+    shared.replace_for_good("lines", b"three").unwrap();
+    assert_eq!(fs::read_to_string(path.join("lines")).unwrap(), "three");
+    if is_root(&scratch) {
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        chown(&path, Some(STRANGER), Some(STRANGER)).unwrap();
+        assert!(matches!(OutputDir::own(&path), Err(Error::Owner { uid: STRANGER, .. })));
+    }
+}
+
+#[test]
+fn a_tree_gets_its_name_when_it_is_complete() {
+    let scratch = Scratch::new("tree");
+    let path = scratch.0.join("archive");
+    let tree = OutputTree::create(&path).unwrap();
+    fs::create_dir(tree.place()).unwrap();
+    fs::write(tree.place().join("file"), "x").unwrap();
+    let names = left(&scratch.0);
+    assert!(names.len() == 1 && names[0].starts_with(".archive.new-"), "{names:?}");
+    assert_eq!(fs::metadata(scratch.0.join(&names[0])).unwrap().mode() & 0o777, 0o700, "nobody else gets in");
+    tree.finish().unwrap();
+    assert_eq!((left(&scratch.0), left(&path)), (vec!["archive".to_owned()], vec!["file".to_owned()]));
+    assert!(OutputTree::create(&path).is_err(), "nothing is overwritten");
+    // What was not finished is gone, and what got the name meanwhile stays.
+    let other = scratch.0.join("other");
+    let tree = OutputTree::create(&other).unwrap();
+    fs::create_dir(tree.place()).unwrap();
+    fs::write(tree.place().join("file"), "x").unwrap();
+    symlink(&path, &other).unwrap();
+    assert!(OutputTree::create(&other).is_err());
+    assert!(tree.finish().is_err());
+    assert_eq!(
+        (left(&scratch.0), left(&path)),
+        (vec!["archive".to_owned(), "other".to_owned()], vec!["file".to_owned()])
+    );
+}

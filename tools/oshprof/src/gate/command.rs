@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use pellucid_profile::output::OutputDir;
+
 use crate::compare::place::Places;
 use crate::compare::run::Run;
 use crate::gate::interrupt;
@@ -57,6 +59,7 @@ impl fmt::Display for Failure {
 /// A folder for profiles; one that nobody asked to keep is removed in the end.
 #[derive(Debug)]
 pub struct Folder {
+    dir: OutputDir,
     path: PathBuf,
     is_kept: bool,
 }
@@ -64,13 +67,13 @@ pub struct Folder {
 impl Folder {
     /// This one, or one of its own.
     pub fn new(kept: Option<&Path>) -> Result<Folder, Failure> {
-        let path = match kept {
-            Some(path) => path.to_owned(),
-            None => std::env::temp_dir().join(format!("oshprof-gate-{}", std::process::id())),
+        let dir = match kept {
+            Some(path) => OutputDir::own(path),
+            None => OutputDir::take_private(&std::env::temp_dir().join(format!("oshprof-gate-{}", std::process::id()))),
         };
-        fs::create_dir_all(&path).map_err(|error| Failure::File(path.clone(), error))?;
-        let path = path.canonicalize().map_err(|error| Failure::File(path, error))?;
-        Ok(Folder { path, is_kept: kept.is_some() })
+        let dir = dir.map_err(|error| Failure::Other(error.to_string()))?;
+        let path = dir.path().canonicalize().map_err(|error| Failure::File(dir.path().to_owned(), error))?;
+        Ok(Folder { dir, path, is_kept: kept.is_some() })
     }
 }
 
@@ -152,7 +155,8 @@ impl Program {
         self.runs += 1;
         let profile = self.folder.path.join(format!("{}-{:03}", self.side, self.runs));
         let output = self.folder.path.join("output");
-        let file = fs::File::create(&output).map_err(|error| Failure::File(output.clone(), error))?;
+        let _ = self.folder.dir.remove("output");
+        let file = self.folder.dir.create("output").map_err(|error| Failure::File(output.clone(), error))?;
         let both = file.try_clone().map_err(|error| Failure::File(output.clone(), error))?;
         let _ = fs::remove_dir_all(&profile);
         let mut child = Command::new("/bin/sh")
@@ -216,6 +220,27 @@ fn tail(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_of_its_own_is_not_where_somebody_leads_it() {
+        let wanted = std::env::temp_dir().join(format!("oshprof-gate-{}", std::process::id()));
+        let elsewhere = std::env::temp_dir().join(format!("oshprof-gate-elsewhere-{}", std::process::id()));
+        let _ = fs::remove_file(&wanted);
+        fs::create_dir_all(&elsewhere).unwrap();
+        fs::write(elsewhere.join("output"), "precious").unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &wanted).unwrap();
+        let folder = Folder::new(None).unwrap();
+        assert_eq!(
+            folder.path.file_name().unwrap().to_string_lossy(),
+            format!("oshprof-gate-{}.2", std::process::id())
+        );
+        let path = folder.path.clone();
+        drop(folder);
+        assert!(!path.exists());
+        assert_eq!(fs::read_to_string(elsewhere.join("output")).unwrap(), "precious");
+        fs::remove_file(&wanted).unwrap();
+        fs::remove_dir_all(&elsewhere).unwrap();
+    }
 
     #[test]
     fn the_word_that_differs_is_a_file_in_both() {

@@ -9,11 +9,12 @@
 //! A line is written with one call, after its counts. Whoever is killed in between leaves a file of counts that nobody
 //! names, or the begin of a line, which readers skip and the next writer ends.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use pellucid_profile::output::OutputDir;
 use serde_json::Value;
 
 use crate::compare::metric;
@@ -56,13 +57,14 @@ impl Store {
     /// # Errors
     /// When it cannot be.
     pub fn make(path: &Path) -> Result<Store, String> {
-        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-        fs::create_dir_all(path.join("counts")).map_err(failed)?;
-        let attributes = path.join(".gitattributes");
-        if !attributes.exists() {
-            fs::write(&attributes, ATTRIBUTES).map_err(failed)?;
+        let store = Store { path: path.to_owned() };
+        store.dir("counts")?;
+        match store.dir("")?.create(".gitattributes").and_then(|mut file| file.write_all(ATTRIBUTES.as_bytes())) {
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                Err(format!("{}: {error}", path.join(".gitattributes").display()))
+            }
+            _ => Ok(store),
         }
-        Ok(Store { path: path.to_owned() })
     }
 
     /// Adds runs of one program as one entry. Gives its series, and whether it was not there.
@@ -111,23 +113,19 @@ impl Store {
         if path.exists() {
             return Ok(());
         }
-        let partial = path.with_extension(format!("{}.partial", std::process::id()));
-        let write = || -> std::io::Result<()> {
-            let mut file = File::create(&partial)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&partial, &path)
-        };
-        write().map_err(|error| {
-            let _ = fs::remove_file(&partial);
-            format!("{}: {error}", path.display())
-        })
+        let written = self.dir("counts")?.replace_for_good(format!("{hash}.json"), text.as_bytes());
+        written.map_err(|error| format!("{}: {error}", path.display()))
+    }
+
+    /// A directory of the store, made where it is missing. Several users may share one.
+    fn dir(&self, name: &str) -> Result<OutputDir, String> {
+        OutputDir::shared(&self.path.join(name)).map_err(|error| error.to_string())
     }
 
     fn append(&self, entry: &Entry) -> Result<(), String> {
-        let path = self.file(&entry.suite);
+        let (dir, path) = (self.dir("")?, self.file(&entry.suite));
         let write = || -> std::io::Result<()> {
-            let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+            let mut file = dir.append(path.file_name().unwrap_or_default())?;
             let mut line = format!("{}\n", entry.to_json());
             // Somebody may have been killed in the middle of a line.
             let mut last = [b'\n'];

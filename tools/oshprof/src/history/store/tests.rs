@@ -128,3 +128,20 @@ fn names_of_series_are_safe_files() {
     assert_ne!(name("a b"), name("a_b"));
     assert_eq!(hash(b"a"), "af63dc4c8601ec8c");
 }
+
+#[test]
+fn links_in_a_store_are_not_followed() {
+    let scratch = Scratch::new("links");
+    let store = Store::make(&scratch.0).unwrap();
+    let elsewhere = scratch.0.join("elsewhere");
+    fs::write(&elsewhere, "precious").unwrap();
+    let link = |name: PathBuf| std::os::unix::fs::symlink(&elsewhere, name).unwrap();
+    link(store.file("a np 2"));
+    assert!(store.append(&entry("first", 1)).is_err());
+    fs::remove_file(scratch.0.join(".gitattributes")).unwrap();
+    link(scratch.0.join(".gitattributes"));
+    Store::make(&scratch.0).unwrap();
+    store.write_counts("abc", "{}").unwrap();
+    assert_eq!(fs::read_to_string(scratch.0.join("counts/abc.json")).unwrap(), "{}");
+    assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "precious");
+}

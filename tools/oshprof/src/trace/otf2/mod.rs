@@ -13,6 +13,8 @@ use std::path::Path;
 
 use pellucid_profile::file::ReadError;
 use pellucid_profile::op::Class;
+use pellucid_profile::output::{Error, OutputTree};
+use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::read::{Call, Event, Trace, What};
 
 use super::{Failure, rows};
@@ -47,12 +49,22 @@ extern "C" fn flush(_: *mut c_void, _: u8, _: u64, _: *mut c_void, _: bool) -> u
 /// The library keeps their address.
 static CALLBACKS: FlushCallbacks = FlushCallbacks { before: flush, after: None };
 
-/// Writes the archive into a directory that libotf2 makes; its anchor file is `traces.otf2`.
+/// Writes the archive into a new directory; its anchor file is `traces.otf2`. Libotf2 opens files by their paths, and follows links:
+/// it does so where nobody else can put any.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, directory: &Path) -> Result<(), Failure> {
-    if directory.exists() {
-        return Err(format!("{}: is there already; an archive is a directory of its own", directory.display()));
-    }
     let library = Library::load()?;
+    let tree = OutputTree::create(directory).map_err(|error| match &error {
+        Error::Io { error, .. } if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let shown = visible_path(directory);
+            format!("{shown}: is there already; an archive is a directory of its own")
+        }
+        _ => error.to_string(),
+    })?;
+    archive(&library, trace, problems, &tree.place())?;
+    tree.finish().map_err(|error| error.to_string())
+}
+
+fn archive(library: &Library, trace: &Trace, problems: &mut Vec<ReadError>, directory: &Path) -> Result<(), Failure> {
     let path = CString::new(directory.as_os_str().as_bytes()).map_err(|_| "otf2: a NUL in the name".to_owned())?;
     // SAFETY: the strings are NUL-terminated, the values are the library's own.
     let archive = unsafe {
@@ -67,11 +79,11 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, directory: &Pa
         )
     };
     if archive.is_null() {
-        return Err(format!("otf2: cannot make the archive {}", directory.display()));
+        return Err("otf2: cannot make the archive".to_owned());
     }
     // SAFETY: takes nothing.
     let attributes = unsafe { (library.new_attributes)() };
-    let mut archive = Archive { library: &library, archive, attributes, ..Archive::new(&library) };
+    let mut archive = Archive { library, archive, attributes, ..Archive::new(library) };
     let written = archive.fill(trace, problems);
     // SAFETY: both are open, and not used any more.
     let closed = unsafe {
