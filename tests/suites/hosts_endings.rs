@@ -328,3 +328,23 @@ fn a_finalize_is_no_part_of_another_collective_of_other_hosts() {
         assert!(named && !outcome.stdout.contains("went on"), "{what}: {}", outcome.describe());
     }
 }
+
+/// Python's handler takes a note only, which comes to something when a call returns.
+#[test]
+fn an_interrupt_ends_a_python_program_on_all_hosts() {
+    let (Some(net), Some(python)) = (Hosts::new(2), system::find(&["python3"])) else { return };
+    let script = tree::package().join("programs/launcher/interrupt.py");
+    for (what, options) in [("sleeps", &[][..]), ("waits", &[]), ("waits", &["--profile", "off"])] {
+        let folder = tree::fresh(&format!("interrupt-hosts-{what}"));
+        let job = net.oshrun(2).args(options).arg(&python).arg(&script).arg(tree::library("libsma.so"));
+        let running = job.arg(what).arg(&folder).limit(40).start();
+        assert!(system::wait_until(SOON, || system::entries(&folder).len() == 4), "four PEs start");
+        std::thread::sleep(Duration::from_millis(300));
+        let before = Instant::now();
+        assert!(system::signal(running.pid(), libc::SIGINT));
+        let outcome = running.wait();
+        assert!(before.elapsed() < Duration::from_secs(4), "{what}: {:?} {}", before.elapsed(), outcome.describe());
+        assert_eq!(outcome.code(), 128 + libc::SIGINT, "{what}: {}", outcome.describe());
+        assert!(!outcome.stderr.contains("pellucid:"), "{what}: {}", outcome.describe());
+    }
+}

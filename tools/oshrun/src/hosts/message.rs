@@ -137,6 +137,9 @@ packed! {
         Trace = 14 { name: String, bytes: Bytes, }
         /// There is nothing more to send.
         Done = 15 {}
+        /// Whether the signal comes to nothing with all PEs of this host: their handlers take a note of it, and they wait inside the
+        /// library.
+        Deaf = 16 { number: i32, deaf: bool, }
     }
 }
 

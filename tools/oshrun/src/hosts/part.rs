@@ -92,6 +92,7 @@ fn try_run() -> Result<i32, Failure> {
         trace: ready.trace,
         told: false,
         lost: false,
+        deaf: false,
         collect: None,
         over: false,
         snapshots,

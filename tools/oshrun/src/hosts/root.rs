@@ -78,6 +78,8 @@ struct Host {
     /// How its part is started, for messages.
     command: String,
     phase: Phase,
+    /// All its PEs wait inside the library, and a signal that asks for the end comes to nothing.
+    deaf: bool,
     /// That its part takes long has been said.
     is_slow: bool,
     link: Option<u64>,

@@ -2,6 +2,7 @@
 
 use super::{Lost, Supervisor};
 use crate::ending::Ending;
+use crate::hosts::message::ToRoot;
 use crate::profile::Profile;
 use crate::report::{self, Place, Who};
 use crate::sys::process::{self, Ended};
@@ -103,7 +104,7 @@ impl Supervisor {
     /// are inside the library, each waiting for another.
     pub(super) fn check_deaf(&mut self, now: Instant) {
         let Some((number, since)) = self.verdict.interrupt else { return };
-        if self.verdict.ending.is_some() || self.remote.is_some() || now < since + DEAF_AFTER {
+        if self.verdict.ending.is_some() || now < since + DEAF_AFTER {
             return;
         }
         let deaf = |pe: u32| {
@@ -113,8 +114,16 @@ impl Supervisor {
             });
             waits && process::notes(pid, number)
         };
-        if self.pes.running().all(deaf) {
-            self.end(128 + number);
+        let deaf = self.pes.running().all(deaf);
+        let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) else {
+            if deaf {
+                self.end(128 + number);
+            }
+            return;
+        };
+        // Those of other hosts may be otherwise: the root knows.
+        if std::mem::replace(&mut remote.deaf, deaf) != deaf {
+            remote.link.send(&ToRoot::Deaf { number, deaf }, &self.epoll);
         }
     }
 

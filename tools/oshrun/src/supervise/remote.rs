@@ -43,6 +43,8 @@ pub struct Remote {
     pub told: bool,
     /// The root is gone.
     pub lost: bool,
+    /// What the root was told of the PEs: that a signal comes to nothing with them.
+    pub deaf: bool,
     /// The root wants profile and trace: drift of the clock, when, and whether a profile.
     pub collect: Option<(i64, u64, bool)>,
     /// The job is over.
@@ -167,6 +169,7 @@ impl Supervisor {
             ToPart::Signal { number } => {
                 if signals::meaning(number) == Meaning::End {
                     self.verdict.interrupted = true;
+                    self.verdict.interrupt.get_or_insert((number, now));
                     self.job.set_interrupted(number);
                 }
                 self.pes.signal(number);

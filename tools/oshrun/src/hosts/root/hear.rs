@@ -160,6 +160,12 @@ impl Root<'_> {
                 }
             }
             ToRoot::Done {} => self.dismiss(number),
+            ToRoot::Deaf { number: signal, deaf } => {
+                self.hosts[number].deaf = deaf;
+                if !self.ending && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
+                    self.end(128 + signal);
+                }
+            }
         }
     }
 

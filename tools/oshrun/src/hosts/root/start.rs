@@ -209,6 +209,7 @@ impl Host {
             command: agent::command(options, place, oshrun).join(" "),
             phase: Phase::Starting,
             is_slow: false,
+            deaf: false,
             link: None,
             clock: Measurement::default(),
             offset: None,
