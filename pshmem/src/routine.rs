@@ -158,7 +158,7 @@ pub mod prelude {
 
     pub use super::or_end;
     pub use crate::gate::{self, Call, Tool};
-    pub use crate::seen::{of_set, of_team, on};
+    pub use crate::seen::{of_set, of_team, on, rooted};
     pub use crate::shim::by_value::*;
     pub use crate::types::{ComplexDouble, ComplexFloat, LongDouble, SessionConfig, Team, TeamConfig, W128, word};
 }

@@ -26,6 +26,13 @@ pub fn of_set(start: c_int, log_stride: c_int, size: c_int) -> i32 {
     recorder::team(ACTIVE_SET, start, 1_i32.checked_shl(log_stride as u32).unwrap_or(0), size)
 }
 
+/// The root of a call on a team, whose `peer` this is, is this member.
+#[inline]
+pub fn rooted(op: u16, peer: i32, root: c_int) -> i32 {
+    recorder::rooted(op, root);
+    peer
+}
+
 /// Counts a call on a context; gives back its `peer`. The default context's are those that no other has.
 #[inline]
 pub fn on(ctx: Ctx, op: u16, bytes: usize, peer: i32) -> i32 {

@@ -324,3 +324,73 @@ fn a_trace_without_a_profile_is_refused() {
     let binary = Build::program("live/ring.c").build();
     Job::oshrun(2).args(["--profile", "off", "--trace"]).arg(binary).run().expect_code(2);
 }
+
+/// What Python's otf2 says of collectives: PE, window, its PEs, kind, root in it, bytes sent and received.
+const OTF2_READER: &str = "
+import json, otf2, sys
+with otf2.reader.open(sys.argv[1]) as trace:
+    for location, event in trace.events:
+        if type(event).__name__ == 'RmaCollectiveEnd':
+            pes = [member.group.name[3:] for member in event.win.comm.group.members]
+            kind = str(event.collective_op).split('.')[-1]
+            line = [location.group.name[3:], event.win.comm.name, ' '.join(pes), kind, event.root]
+            print(json.dumps(line + [event.bytes_sent, event.bytes_received]))
+";
+
+#[test]
+fn collectives_have_team_root_and_bytes() {
+    let binary = Build::program("live/collectives.c").build();
+    let directory = trace_directory("collectives");
+    let option = format!("--trace={}", directory.display());
+    let kept = format!("--profile-dir={}.prof", directory.display());
+    Job::oshrun(4).args([option, kept]).arg(binary).run().expect_code(0);
+    let (fine, text) = oshprof(&["trace", &directory.to_string_lossy(), "--to", "csv"]);
+    assert!(fine, "{text}");
+    let has = |pe: &str, call: &str, end: &str| {
+        let is = |line: &&str| line.starts_with(&format!("call,{call},")) && line.ends_with(end);
+        text.lines().filter(is).any(|line| line.split(',').nth(3) == Some(pe))
+    };
+    assert!(has("1", "shmem_long_broadcast", ",3,world: 4 PEs"), "{text}");
+    assert!(has("0", "shmem_long_broadcast", ",2,\"team 3: 2 PEs from PE 0 on, every 2\""), "{text}");
+    assert!(has("2", "shmem_broadcast64", ",3,active set: 3 PEs from PE 1 on"), "{text}");
+    assert!(has("3", "shmem_barrier_all", ",,world: 4 PEs"), "{text}");
+    let archive = directory.with_extension("otf2");
+    let _ = std::fs::remove_dir_all(&archive);
+    let (fine, said) =
+        oshprof(&["trace", &directory.to_string_lossy(), "--to", "otf2", "-o", &archive.to_string_lossy()]);
+    if said.contains("libotf2 3 is needed") {
+        return eprintln!("no libotf2 here: OTF2 is not tested");
+    }
+    assert!(fine, "{said}");
+    let anchor = archive.join("traces.otf2");
+    if let Ok(printed) = Command::new("otf2-print").arg(&anchor).output() {
+        let text = String::from_utf8_lossy(&printed.stdout);
+        assert!(printed.status.success(), "{text} {}", String::from_utf8_lossy(&printed.stderr));
+        // World 3, 7 of 2 PEs, the set, sync_all and barrier_all.
+        assert_eq!(text.matches("RMA_COLLECTIVE_END").count(), 4 * 3 + 2 * 5 + 3 + 4 * 2, "{text}");
+    }
+    let reads =
+        |python: &&str| Command::new(python).args(["-c", "import otf2"]).output().is_ok_and(|o| o.status.success());
+    let Some(python) = ["python3", "/usr/bin/python3"].into_iter().find(reads) else {
+        return eprintln!("no Python package otf2 here: not read");
+    };
+    let output = Command::new(python).args(["-c", OTF2_READER]).arg(&anchor).output().expect("Python starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = String::from_utf8_lossy(&output.stdout).into_owned();
+    for line in [
+        r#"["3", "SHMEM_TEAM_WORLD", "0 1 2 3", "BCAST", 3, 96, 0]"#,
+        r#"["0", "SHMEM_TEAM_WORLD", "0 1 2 3", "BCAST", 3, 0, 32]"#,
+        r#"["1", "SHMEM_TEAM_WORLD", "0 1 2 3", "ALLGATHER", 4294967295, 48, 48]"#,
+        r#"["2", "SHMEM_TEAM_WORLD", "0 1 2 3", "ALLREDUCE", 4294967295, 72, 72]"#,
+        r#"["2", "team 3: 2 PEs from PE 0 on, every 2", "0 2", "BARRIER", 4294967295, 0, 0]"#,
+        r#"["2", "team 3: 2 PEs from PE 0 on, every 2", "0 2", "BCAST", 1, 40, 0]"#,
+        r#"["0", "team 3: 2 PEs from PE 0 on, every 2", "0 2", "ALLGATHERV", 4294967295, 8, 24]"#,
+        r#"["2", "team 3: 2 PEs from PE 0 on, every 2", "0 2", "ALLGATHERV", 4294967295, 24, 8]"#,
+        r#"["2", "team 3: 2 PEs from PE 0 on, every 2", "0 2", "SCAN", 4294967295, 0, 8]"#,
+        r#"["3", "active set: 3 PEs from PE 1 on", "1 2 3", "BCAST", 2, 96, 0]"#,
+        r#"["1", "active set: 3 PEs from PE 1 on", "1 2 3", "BCAST", 2, 0, 48]"#,
+        r#"["0", "SHMEM_TEAM_WORLD", "0 1 2 3", "BARRIER", 4294967295, 0, 0]"#,
+    ] {
+        assert!(read.lines().any(|read| read == line), "{line}\n{read}");
+    }
+}

@@ -605,7 +605,7 @@ pub unsafe extern "C" fn shmem_float_broadcast(team: Team, dest: *mut f32, sourc
 pub unsafe extern "C" fn pshmem_float_broadcast(team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1280, imp_shmem_float_broadcast, probe_shmem_float_broadcast)
 }
-routine!(imp_shmem_float_broadcast, probe_shmem_float_broadcast, guest_shmem_float_broadcast, 1280, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_float_broadcast, probe_shmem_float_broadcast, guest_shmem_float_broadcast, 1280, timed, (team: Team, dest: *mut f32, source: *const f32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1280, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_double_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int {
@@ -615,7 +615,7 @@ pub unsafe extern "C" fn shmem_double_broadcast(team: Team, dest: *mut f64, sour
 pub unsafe extern "C" fn pshmem_double_broadcast(team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1281, imp_shmem_double_broadcast, probe_shmem_double_broadcast)
 }
-routine!(imp_shmem_double_broadcast, probe_shmem_double_broadcast, guest_shmem_double_broadcast, 1281, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_double_broadcast, probe_shmem_double_broadcast, guest_shmem_double_broadcast, 1281, timed, (team: Team, dest: *mut f64, source: *const f64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1281, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_longdouble_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int {
@@ -625,7 +625,7 @@ pub unsafe extern "C" fn shmem_longdouble_broadcast(team: Team, dest: *mut LongD
 pub unsafe extern "C" fn pshmem_longdouble_broadcast(team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1282, imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast)
 }
-routine!(imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast, guest_shmem_longdouble_broadcast, 1282, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(16)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_longdouble_broadcast, probe_shmem_longdouble_broadcast, guest_shmem_longdouble_broadcast, 1282, timed, (team: Team, dest: *mut LongDouble, source: *const LongDouble, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1282, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(16)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<W128>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_char_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int {
@@ -635,7 +635,7 @@ pub unsafe extern "C" fn shmem_char_broadcast(team: Team, dest: *mut c_char, sou
 pub unsafe extern "C" fn pshmem_char_broadcast(team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1283, imp_shmem_char_broadcast, probe_shmem_char_broadcast)
 }
-routine!(imp_shmem_char_broadcast, probe_shmem_char_broadcast, guest_shmem_char_broadcast, 1283, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_char_broadcast, probe_shmem_char_broadcast, guest_shmem_char_broadcast, 1283, timed, (team: Team, dest: *mut c_char, source: *const c_char, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1283, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_schar_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int {
@@ -645,7 +645,7 @@ pub unsafe extern "C" fn shmem_schar_broadcast(team: Team, dest: *mut c_schar, s
 pub unsafe extern "C" fn pshmem_schar_broadcast(team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1284, imp_shmem_schar_broadcast, probe_shmem_schar_broadcast)
 }
-routine!(imp_shmem_schar_broadcast, probe_shmem_schar_broadcast, guest_shmem_schar_broadcast, 1284, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_schar_broadcast, probe_shmem_schar_broadcast, guest_shmem_schar_broadcast, 1284, timed, (team: Team, dest: *mut c_schar, source: *const c_schar, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1284, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_short_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int {
@@ -655,7 +655,7 @@ pub unsafe extern "C" fn shmem_short_broadcast(team: Team, dest: *mut c_short, s
 pub unsafe extern "C" fn pshmem_short_broadcast(team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1285, imp_shmem_short_broadcast, probe_shmem_short_broadcast)
 }
-routine!(imp_shmem_short_broadcast, probe_shmem_short_broadcast, guest_shmem_short_broadcast, 1285, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_short_broadcast, probe_shmem_short_broadcast, guest_shmem_short_broadcast, 1285, timed, (team: Team, dest: *mut c_short, source: *const c_short, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1285, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_int_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int {
@@ -665,7 +665,7 @@ pub unsafe extern "C" fn shmem_int_broadcast(team: Team, dest: *mut c_int, sourc
 pub unsafe extern "C" fn pshmem_int_broadcast(team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1286, imp_shmem_int_broadcast, probe_shmem_int_broadcast)
 }
-routine!(imp_shmem_int_broadcast, probe_shmem_int_broadcast, guest_shmem_int_broadcast, 1286, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_int_broadcast, probe_shmem_int_broadcast, guest_shmem_int_broadcast, 1286, timed, (team: Team, dest: *mut c_int, source: *const c_int, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1286, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_long_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int {
@@ -675,7 +675,7 @@ pub unsafe extern "C" fn shmem_long_broadcast(team: Team, dest: *mut c_long, sou
 pub unsafe extern "C" fn pshmem_long_broadcast(team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1287, imp_shmem_long_broadcast, probe_shmem_long_broadcast)
 }
-routine!(imp_shmem_long_broadcast, probe_shmem_long_broadcast, guest_shmem_long_broadcast, 1287, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_long_broadcast, probe_shmem_long_broadcast, guest_shmem_long_broadcast, 1287, timed, (team: Team, dest: *mut c_long, source: *const c_long, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1287, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_longlong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int {
@@ -685,7 +685,7 @@ pub unsafe extern "C" fn shmem_longlong_broadcast(team: Team, dest: *mut c_longl
 pub unsafe extern "C" fn pshmem_longlong_broadcast(team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1288, imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast)
 }
-routine!(imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast, guest_shmem_longlong_broadcast, 1288, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_longlong_broadcast, probe_shmem_longlong_broadcast, guest_shmem_longlong_broadcast, 1288, timed, (team: Team, dest: *mut c_longlong, source: *const c_longlong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1288, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uchar_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int {
@@ -695,7 +695,7 @@ pub unsafe extern "C" fn shmem_uchar_broadcast(team: Team, dest: *mut c_uchar, s
 pub unsafe extern "C" fn pshmem_uchar_broadcast(team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1289, imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast)
 }
-routine!(imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast, guest_shmem_uchar_broadcast, 1289, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uchar_broadcast, probe_shmem_uchar_broadcast, guest_shmem_uchar_broadcast, 1289, timed, (team: Team, dest: *mut c_uchar, source: *const c_uchar, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1289, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_ushort_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int {
@@ -705,7 +705,7 @@ pub unsafe extern "C" fn shmem_ushort_broadcast(team: Team, dest: *mut c_ushort,
 pub unsafe extern "C" fn pshmem_ushort_broadcast(team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1290, imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast)
 }
-routine!(imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast, guest_shmem_ushort_broadcast, 1290, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_ushort_broadcast, probe_shmem_ushort_broadcast, guest_shmem_ushort_broadcast, 1290, timed, (team: Team, dest: *mut c_ushort, source: *const c_ushort, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1290, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uint_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int {
@@ -715,7 +715,7 @@ pub unsafe extern "C" fn shmem_uint_broadcast(team: Team, dest: *mut c_uint, sou
 pub unsafe extern "C" fn pshmem_uint_broadcast(team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1291, imp_shmem_uint_broadcast, probe_shmem_uint_broadcast)
 }
-routine!(imp_shmem_uint_broadcast, probe_shmem_uint_broadcast, guest_shmem_uint_broadcast, 1291, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uint_broadcast, probe_shmem_uint_broadcast, guest_shmem_uint_broadcast, 1291, timed, (team: Team, dest: *mut c_uint, source: *const c_uint, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1291, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_ulong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int {
@@ -725,7 +725,7 @@ pub unsafe extern "C" fn shmem_ulong_broadcast(team: Team, dest: *mut c_ulong, s
 pub unsafe extern "C" fn pshmem_ulong_broadcast(team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1292, imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast)
 }
-routine!(imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast, guest_shmem_ulong_broadcast, 1292, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_ulong_broadcast, probe_shmem_ulong_broadcast, guest_shmem_ulong_broadcast, 1292, timed, (team: Team, dest: *mut c_ulong, source: *const c_ulong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1292, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_ulonglong_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int {
@@ -735,7 +735,7 @@ pub unsafe extern "C" fn shmem_ulonglong_broadcast(team: Team, dest: *mut c_ulon
 pub unsafe extern "C" fn pshmem_ulonglong_broadcast(team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1293, imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast)
 }
-routine!(imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast, guest_shmem_ulonglong_broadcast, 1293, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_ulonglong_broadcast, probe_shmem_ulonglong_broadcast, guest_shmem_ulonglong_broadcast, 1293, timed, (team: Team, dest: *mut c_ulonglong, source: *const c_ulonglong, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1293, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_int8_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int {
@@ -745,7 +745,7 @@ pub unsafe extern "C" fn shmem_int8_broadcast(team: Team, dest: *mut i8, source:
 pub unsafe extern "C" fn pshmem_int8_broadcast(team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1294, imp_shmem_int8_broadcast, probe_shmem_int8_broadcast)
 }
-routine!(imp_shmem_int8_broadcast, probe_shmem_int8_broadcast, guest_shmem_int8_broadcast, 1294, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_int8_broadcast, probe_shmem_int8_broadcast, guest_shmem_int8_broadcast, 1294, timed, (team: Team, dest: *mut i8, source: *const i8, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1294, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_int16_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int {
@@ -755,7 +755,7 @@ pub unsafe extern "C" fn shmem_int16_broadcast(team: Team, dest: *mut i16, sourc
 pub unsafe extern "C" fn pshmem_int16_broadcast(team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1295, imp_shmem_int16_broadcast, probe_shmem_int16_broadcast)
 }
-routine!(imp_shmem_int16_broadcast, probe_shmem_int16_broadcast, guest_shmem_int16_broadcast, 1295, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_int16_broadcast, probe_shmem_int16_broadcast, guest_shmem_int16_broadcast, 1295, timed, (team: Team, dest: *mut i16, source: *const i16, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1295, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_int32_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int {
@@ -765,7 +765,7 @@ pub unsafe extern "C" fn shmem_int32_broadcast(team: Team, dest: *mut i32, sourc
 pub unsafe extern "C" fn pshmem_int32_broadcast(team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1296, imp_shmem_int32_broadcast, probe_shmem_int32_broadcast)
 }
-routine!(imp_shmem_int32_broadcast, probe_shmem_int32_broadcast, guest_shmem_int32_broadcast, 1296, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_int32_broadcast, probe_shmem_int32_broadcast, guest_shmem_int32_broadcast, 1296, timed, (team: Team, dest: *mut i32, source: *const i32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1296, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_int64_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int {
@@ -775,7 +775,7 @@ pub unsafe extern "C" fn shmem_int64_broadcast(team: Team, dest: *mut i64, sourc
 pub unsafe extern "C" fn pshmem_int64_broadcast(team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1297, imp_shmem_int64_broadcast, probe_shmem_int64_broadcast)
 }
-routine!(imp_shmem_int64_broadcast, probe_shmem_int64_broadcast, guest_shmem_int64_broadcast, 1297, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_int64_broadcast, probe_shmem_int64_broadcast, guest_shmem_int64_broadcast, 1297, timed, (team: Team, dest: *mut i64, source: *const i64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1297, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uint8_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int {
@@ -785,7 +785,7 @@ pub unsafe extern "C" fn shmem_uint8_broadcast(team: Team, dest: *mut u8, source
 pub unsafe extern "C" fn pshmem_uint8_broadcast(team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1298, imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast)
 }
-routine!(imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast, guest_shmem_uint8_broadcast, 1298, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uint8_broadcast, probe_shmem_uint8_broadcast, guest_shmem_uint8_broadcast, 1298, timed, (team: Team, dest: *mut u8, source: *const u8, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1298, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uint16_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int {
@@ -795,7 +795,7 @@ pub unsafe extern "C" fn shmem_uint16_broadcast(team: Team, dest: *mut u16, sour
 pub unsafe extern "C" fn pshmem_uint16_broadcast(team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1299, imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast)
 }
-routine!(imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast, guest_shmem_uint16_broadcast, 1299, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uint16_broadcast, probe_shmem_uint16_broadcast, guest_shmem_uint16_broadcast, 1299, timed, (team: Team, dest: *mut u16, source: *const u16, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1299, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(2)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u16>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uint32_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int {
@@ -805,7 +805,7 @@ pub unsafe extern "C" fn shmem_uint32_broadcast(team: Team, dest: *mut u32, sour
 pub unsafe extern "C" fn pshmem_uint32_broadcast(team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1300, imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast)
 }
-routine!(imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast, guest_shmem_uint32_broadcast, 1300, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uint32_broadcast, probe_shmem_uint32_broadcast, guest_shmem_uint32_broadcast, 1300, timed, (team: Team, dest: *mut u32, source: *const u32, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1300, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(4)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_uint64_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int {
@@ -815,7 +815,7 @@ pub unsafe extern "C" fn shmem_uint64_broadcast(team: Team, dest: *mut u64, sour
 pub unsafe extern "C" fn pshmem_uint64_broadcast(team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1301, imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast)
 }
-routine!(imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast, guest_shmem_uint64_broadcast, 1301, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_uint64_broadcast, probe_shmem_uint64_broadcast, guest_shmem_uint64_broadcast, 1301, timed, (team: Team, dest: *mut u64, source: *const u64, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1301, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_size_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int {
@@ -825,7 +825,7 @@ pub unsafe extern "C" fn shmem_size_broadcast(team: Team, dest: *mut usize, sour
 pub unsafe extern "C" fn pshmem_size_broadcast(team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1302, imp_shmem_size_broadcast, probe_shmem_size_broadcast)
 }
-routine!(imp_shmem_size_broadcast, probe_shmem_size_broadcast, guest_shmem_size_broadcast, 1302, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_size_broadcast, probe_shmem_size_broadcast, guest_shmem_size_broadcast, 1302, timed, (team: Team, dest: *mut usize, source: *const usize, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1302, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_ptrdiff_broadcast")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int {
@@ -835,7 +835,7 @@ pub unsafe extern "C" fn shmem_ptrdiff_broadcast(team: Team, dest: *mut isize, s
 pub unsafe extern "C" fn pshmem_ptrdiff_broadcast(team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1303, imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast)
 }
-routine!(imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast, guest_shmem_ptrdiff_broadcast, 1303, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_ptrdiff_broadcast, probe_shmem_ptrdiff_broadcast, guest_shmem_ptrdiff_broadcast, 1303, timed, (team: Team, dest: *mut isize, source: *const isize, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1303, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(8)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_broadcastmem")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int {
@@ -845,7 +845,7 @@ pub unsafe extern "C" fn shmem_broadcastmem(team: Team, dest: *mut c_void, sourc
 pub unsafe extern "C" fn pshmem_broadcastmem(team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int {
     strong!(1304, imp_shmem_broadcastmem, probe_shmem_broadcastmem)
 }
-routine!(imp_shmem_broadcastmem, probe_shmem_broadcastmem, guest_shmem_broadcastmem, 1304, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int, |m| [of_team(m, team), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_broadcastmem, probe_shmem_broadcastmem, guest_shmem_broadcastmem, 1304, timed, (team: Team, dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int) -> c_int, |m| [rooted(1304, of_team(m, team), PE_root), dest.addr(), nelems.wrapping_mul(1)] collectives::broadcast(m, team, dest.cast(), source.cast(), bytes::<u8>(nelems), PE_root), args [dest.addr(), source.addr(), 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_broadcast32")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
@@ -855,7 +855,7 @@ pub unsafe extern "C" fn shmem_broadcast32(dest: *mut c_void, source: *const c_v
 pub unsafe extern "C" fn pshmem_broadcast32(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
     strong!(1305, imp_shmem_broadcast32, probe_shmem_broadcast32)
 }
-routine!(imp_shmem_broadcast32, probe_shmem_broadcast32, guest_shmem_broadcast32, 1305, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(4)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
+routine!(imp_shmem_broadcast32, probe_shmem_broadcast32, guest_shmem_broadcast32, 1305, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1305, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(4)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u32>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_broadcast64")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
@@ -865,7 +865,7 @@ pub unsafe extern "C" fn shmem_broadcast64(dest: *mut c_void, source: *const c_v
 pub unsafe extern "C" fn pshmem_broadcast64(dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long) {
     strong!(1306, imp_shmem_broadcast64, probe_shmem_broadcast64)
 }
-routine!(imp_shmem_broadcast64, probe_shmem_broadcast64, guest_shmem_broadcast64, 1306, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [of_set(PE_start, logPE_stride, PE_size), dest.addr(), nelems.wrapping_mul(8)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
+routine!(imp_shmem_broadcast64, probe_shmem_broadcast64, guest_shmem_broadcast64, 1306, timed, (dest: *mut c_void, source: *const c_void, nelems: usize, PE_root: c_int, PE_start: c_int, logPE_stride: c_int, PE_size: c_int, pSync: *mut c_long), |m| [rooted(1306, of_set(PE_start, logPE_stride, PE_size), PE_root), dest.addr(), nelems.wrapping_mul(8)] active::broadcast(m, active::set(PE_start, logPE_stride, PE_size, pSync), dest.cast(), source.cast(), bytes::<u64>(nelems), PE_root), args [dest.addr(), source.addr(), 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_float_collect")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_float_collect(team: Team, dest: *mut f32, source: *const f32, nelems: usize) -> c_int {

@@ -100,6 +100,19 @@ fn a_process_of_its_own() {
             std::thread::spawn(move || sampled(amo, 5, 64, 8, || ())).join().expect("a thread");
             std::thread::spawn(move || sampled(amo, 6, 64, 8, || ())).join().expect("a thread");
         }
+        Ok("teams") => {
+            start(1 << 20);
+            let broadcast = op::find("shmem_long_broadcast").expect("a routine");
+            timed(barrier, -1, 0, 0, || ());
+            // More events than a chunk has room for: each chunk names the team again.
+            for i in 0..20_000_usize {
+                let team = recorder::team(5, 1, 2, 3);
+                recorder::rooted(broadcast, (i % 3) as i32);
+                timed(broadcast, team, 0x1000, 8 * i, || ());
+            }
+            timed(op::find("shmem_long_collect").expect("a routine"), recorder::team(6, 3, 1, 2), 0, 16, || ());
+            timed(barrier, -1, 0, 0, || ());
+        }
         Ok("many") => {
             start(1 << 20);
             for i in 0..200_000_usize {
@@ -315,6 +328,28 @@ fn what_was_called_is_read_back() {
 }
 
 #[test]
+fn collectives_have_team_and_root() {
+    let scratch = Scratch::new("teams");
+    finish(play("teams", &scratch.0));
+    let (events, trace) = events(&scratch.0);
+    assert_eq!((events.len(), trace.dropped()), (20_003, 0), "notes are no events");
+    let call = |at: usize| match &events[at].what {
+        What::Call(call) => (call.team, call.root, call.peer, call.bytes),
+        other => panic!("{other:?}"),
+    };
+    let world = Some((0, 0, 1, 8));
+    assert_eq!((call(0), call(20_002)), ((world, None, None, 0), (world, None, None, 0)));
+    for i in 0..20_000 {
+        // PEs 1, 3 and 5.
+        assert_eq!(call(1 + i), (Some((5, 1, 2, 3)), Some(1 + 2 * (i as u32 % 3)), None, 8 * i as u64));
+    }
+    assert_eq!(call(20_001), (Some((6, 3, 1, 2)), None, None, 16));
+    let (summary, problems) = keep::finish(&taken(&scratch.0), None);
+    assert!(problems.is_empty());
+    assert_eq!((summary.events, summary.losses.phrases().len()), (20_003, 0));
+}
+
+#[test]
 fn a_full_file_keeps_the_newest_and_counts_the_rest() {
     let scratch = Scratch::new("many");
     finish(play("many", &scratch.0));
@@ -504,6 +539,14 @@ fn an_old_trace_is_read() {
         }
         std::fs::write(&file.path, bytes).unwrap();
     }
+    // It does not say which team a collective is on.
+    let forget = |mut event: Event| {
+        if let What::Call(call) = &mut event.what {
+            call.team = None;
+        }
+        event
+    };
+    let now: Vec<Event> = now.into_iter().map(forget).collect();
     assert_eq!(events(&scratch.0).0, now);
     let (summary, problems) = keep::finish(&taken(&scratch.0), None);
     assert!(problems.is_empty() && summary.events == 3005);

@@ -121,15 +121,15 @@ fn csv() {
     let dir = trace("trace-csv");
     assert_eq!(
         stdout(&oshprof(dir.path(), &["--to", "csv"])),
-        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context\n\
-         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,,,\n\
-         marker,step,marker,0,node7,900,450,0,,,,-3,,\n\
-         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,,1,\n\
-         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,,1,0x21\n\
-         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,,1,\n\
-         calls,shmem_long_p,put,1,node7,901,0,90,,296,,,37,\n\
-         calls,shmem_quiet,order,1,node7,901,0,90,,0,,,2,\n\
-         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,,1,\n"
+        "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context,root,team\n\
+         region begin,\"halo, \"\"x\"\"\",region,0,node7,900,400,0,,,,,,,,\n\
+         marker,step,marker,0,node7,900,450,0,,,,-3,,,,\n\
+         call,shmem_long_put_signal,signal,0,node7,900,500,200,1,512,0x700040,,1,,,\n\
+         call,shmem_ctx_long_p,put,0,node7,900,800,1,1,8,0x100008,,1,0x21,,team 3\n\
+         call,shmem_barrier_all,barrier,0,node7,900,900,100,,0,,,1,,,\n\
+         calls,shmem_long_p,put,1,node7,901,0,90,,296,,,37,,,\n\
+         calls,shmem_quiet,order,1,node7,901,0,90,,0,,,2,,,\n\
+         call,shmem_signal_wait_until,wait,1,node7,901,100,550,,0,0x710040,,1,,,\n"
     );
     let output = oshprof(dir.path(), &["--to", "csv"]);
     assert!(

@@ -121,7 +121,8 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
     let (mut peer, addr, bytes) =
         (routine.expression(row.peer), routine.expression(row.addr), routine.expression(row.bytes));
     if let Some(team) = team(routine) {
-        peer = team.to_owned();
+        peer =
+            if row.params.contains("int PE_root") { format!("rooted({op}, {team}, PE_root)") } else { team.to_owned() };
     } else if params.starts_with("ctx: ") || params.contains(", ctx: ") {
         // What is done on a context is counted by context too.
         if matches!(row.class, "Put" | "Get" | "Amo" | "Signal" | "Order") {

@@ -308,7 +308,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
-        trace::event(slot, op, peer.max(-1), start, end);
+        trace::event(slot, op, peer, start, end);
     }
     extra::add_exact(slot, ns);
     if peer < 0 && traits(op) & TOGETHER != 0 {

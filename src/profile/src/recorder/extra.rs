@@ -136,6 +136,14 @@ pub fn team(id: usize, start: i32, stride: i32, size: i32) -> i32 {
     }
 }
 
+/// The call at hand of this operation has this member of its team as its root.
+#[inline]
+pub fn rooted(op: u16, root: i32) {
+    if let Some(slot) = tls::slot() {
+        slot.extra.root.store((u64::from(op) + 1) << 32 | u64::from(root as u32), Relaxed);
+    }
+}
+
 #[inline]
 fn team_row(slot: &Slot, id: u32, start: i32, stride: i32, size: i32) -> i32 {
     for (at, row) in slot.extra.teams[..TEAMS - 1].iter().enumerate() {

@@ -39,7 +39,7 @@ pub use attach::{
 pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
-pub use extra::{context, context_default, context_made, team};
+pub use extra::{context, context_default, context_made, rooted, team};
 pub use held::{heap_in_use, lock_released, lock_taken, memory};
 pub use tls::set_site;
 pub use wire::{Source, wire, wire_source};

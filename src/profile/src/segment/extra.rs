@@ -271,6 +271,8 @@ pub struct Extra {
     pub counters: CounterTable,
     /// The context of the last call that took one.
     pub context: AtomicU64,
+    /// The last collective with a root: its operation plus 1 (high half), and which member is the root.
+    pub root: AtomicU64,
     /// Operations of which a call was sampled, a bit each.
     pub sampled: [AtomicU64; MAX_OPS / 64],
     /// What samples have claimed of late.

@@ -11,6 +11,8 @@
 //! `calls` are short calls of a routine, folded: so many, with so many bytes, between the end of the call before and `time`
 //! ticks later. The next record counts from the end of the call before as well. Notes and such records change no differences.
 //!
+//! The peer of a collective with a root is the root. Collectives of a chunk are on the world until a note names another team.
+//!
 //! A length of 0 to 6 is that many bytes, 7 stands for 8. `gap` is the time in ticks from the end of the call before
 //! (first: from the chunk's base) to the begin of this one, `time` from begin to end. `address` is the difference to that of the call
 //! before, with the sign in the lowest bit; `bytes` and `peer` (plus 1: 0 is none) are differences by exclusive or. Each
@@ -31,9 +33,13 @@ use crate::segment::layout::Text;
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
 pub const VERSION: u32 = 4;
-/// The first version whose heads say why events are not there ([`Head::lost`]).
+/// The first with checksums.
+pub const CHECKED: u32 = 3;
+/// The first whose heads say why events are not there ([`Head::lost`]).
 pub const WITH_REASONS: u32 = 4;
-/// The oldest that is read: it has no checksums.
+/// The first with teams and roots of collectives.
+pub const WITH_TEAMS: u32 = 4;
+/// The oldest that is read.
 pub const OLDEST: u32 = 2;
 /// [`Head::state`] of a file that is closed.
 pub const CLOSED: u32 = u32::from_le_bytes(*b"CLOS");
@@ -71,6 +77,10 @@ pub const KIND_MARKER: u16 = 4;
 pub const KIND_CALLS: u16 = 5;
 /// Record: calls of `shmem_ctx_` routines from here on are on the context of this number; the text is its team.
 pub const KIND_CONTEXT: u16 = 6;
+
+/// Record: collectives from here on are on the team whose members agree on this number; the text is its first PE, stride and size as
+/// decimal numbers with a space between, or nothing where that is not known.
+pub const KIND_TEAM: u16 = 7;
 
 /// First page of a file.
 #[repr(C, align(4096))]

@@ -12,6 +12,7 @@
 //! | `room`, `guard` | a file and its mapped, reserved part; what happens when that is cut |
 //! | `check` | checksums |
 //! | `writer` | encoding an event |
+//! | `note` | records that are no calls |
 //! | `fold` | short calls in a row as one record |
 //! | `read`, `keep` | the reading side; what is done with a trace at the end of its job (feature `report`) |
 
@@ -23,6 +24,7 @@ mod guard;
 pub mod keep;
 #[cfg(feature = "report")]
 pub mod losses;
+mod note;
 #[cfg(feature = "report")]
 pub mod read;
 mod room;

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIND_REGION_END, Reason};
-use super::{fold, writer};
+use super::{fold, note, writer};
 use crate::output::OutputDir;
 use crate::recorder::watch;
 use crate::segment::layout::{HEADER_BYTES, Header};
@@ -167,21 +167,21 @@ pub(crate) fn mask() -> u32 {
 /// A region of the program begins; it shows up as a span around the calls in it. Does nothing while tracing is off.
 pub fn region_begin(name: &str) {
     if is_on() {
-        writer::note(KIND_REGION_BEGIN, name, 0);
+        note::note(KIND_REGION_BEGIN, name, 0);
     }
 }
 
 /// The region of this name ends.
 pub fn region_end(name: &str) {
     if is_on() {
-        writer::note(KIND_REGION_END, name, 0);
+        note::note(KIND_REGION_END, name, 0);
     }
 }
 
 /// A marker with a value.
 pub fn marker(name: &str, value: i64) {
     if is_on() {
-        writer::note(KIND_MARKER, name, value);
+        note::note(KIND_MARKER, name, value);
     }
 }
 

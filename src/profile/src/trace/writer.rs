@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering::*, compiler_
 use super::check;
 use super::fold::Fold;
 use super::format::*;
+use super::note;
 use super::room::Room;
 use super::switch::{self, Job};
-use crate::op::{self, ON_CONTEXT, OPS, Timing};
+use crate::op::{self, ON_CONTEXT, OPS, TOGETHER, Timing};
 use crate::output::no_room;
 use crate::segment::layout::{SLOTS, Slot};
 use crate::text::visible_path;
@@ -36,18 +37,20 @@ static SHARED: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
 /// The file of a thread, and where it is in it.
 pub(super) struct Writer {
     /// Where the next record begins.
-    at: *mut u8,
+    pub(super) at: *mut u8,
     /// A record of a call must begin here at the latest.
-    last: *mut u8,
-    chunk: *const ChunkHead,
+    pub(super) last: *mut u8,
+    pub(super) chunk: *const ChunkHead,
     progress: u64,
     end_ticks: u64,
     addr: u64,
     bytes: u64,
     peer: u32,
-    thread: u32,
+    pub(super) thread: u32,
     /// The context that the file says calls are on.
-    context: u64,
+    pub(super) context: u64,
+    /// The team that it says collectives are on, as the row of the slot.
+    pub(super) team: usize,
     /// `None`: the file could not be made.
     room: Option<Room>,
     head: *const Head,
@@ -73,8 +76,15 @@ pub(crate) fn event(slot: &Slot, op: u16, peer: i32, start: u64, end: u64) {
         writer.fold.leave_out(slot, op, bytes);
         writer.flush(slot, start);
     }
-    let is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
-    if !is_ready || (op::traits(op) & ON_CONTEXT != 0 && !writer.on(slot, start)) {
+    let mut is_ready = (writer.at <= writer.last && writer.thread == thread) || writer.prepare(thread, start);
+    let traits = op::traits(op);
+    let mut peer = peer;
+    if traits & TOGETHER != 0 {
+        let team = note::team(peer);
+        is_ready = is_ready && writer.on_team(slot, team, start);
+        peer = note::root(slot, op, team);
+    }
+    if !is_ready || (traits & ON_CONTEXT != 0 && !writer.on(slot, start)) {
         writer.drop_one();
     } else {
         writer.call(op, peer, slot.head.current.addr.load(Relaxed), bytes, start, end);
@@ -236,7 +246,7 @@ impl Writer {
     }
 
     /// The next record counts as so many events.
-    fn stands_for(&self, events: u64) {
+    pub(super) fn stands_for(&self, events: u64) {
         // SAFETY: the chunk in use is mapped, and written by this thread alone.
         let folded = unsafe { &(*self.chunk).folded };
         folded.store(folded.load(Relaxed).wrapping_add(events).wrapping_sub(1), Relaxed);
@@ -244,7 +254,7 @@ impl Writer {
 
     /// The record that ends at `at` is complete.
     #[inline(always)]
-    fn advance(&mut self, at: *mut u8) {
+    pub(super) fn advance(&mut self, at: *mut u8) {
         self.progress = self.progress.wrapping_add((1 << 32) + (at.addr() - self.at.addr()) as u64);
         self.at = at;
         // SAFETY: the chunk in use is mapped. Release: who sees the count sees the record.
@@ -254,7 +264,7 @@ impl Writer {
     /// Makes room for the longest record of a call, and says whose the events are. False: there is no room.
     #[cold]
     #[inline(never)]
-    fn prepare(&mut self, thread: u32, now: u64) -> bool {
+    pub(super) fn prepare(&mut self, thread: u32, now: u64) -> bool {
         if self.at > self.last {
             return self.turn(thread, now);
         }
@@ -265,7 +275,7 @@ impl Writer {
 
     /// Begins the next chunk: a new one, or the oldest.
     #[cold]
-    fn turn(&mut self, thread: u32, now: u64) -> bool {
+    pub(super) fn turn(&mut self, thread: u32, now: u64) -> bool {
         if self.room.as_ref().is_some_and(Room::is_lost) {
             self.lose();
         }
@@ -319,7 +329,7 @@ impl Writer {
             self.last = chunk.add(CHUNK_BYTES - CALL_BYTES);
         }
         (self.progress, self.end_ticks, self.addr, self.bytes, self.peer) = (0, base, 0, 0, 0);
-        (self.thread, self.context) = (thread, 0);
+        (self.thread, self.context, self.team) = (thread, 0, 0);
         true
     }
 
@@ -364,52 +374,8 @@ impl Writer {
         drop(room);
     }
 
-    /// Says which context the call at hand is on. False: there is no room.
-    #[inline]
-    fn on(&mut self, slot: &Slot, now: u64) -> bool {
-        let context = slot.extra.context.load(Relaxed);
-        if context != self.context {
-            self.note_context(context, now);
-        }
-        self.at <= self.last || self.turn(self.thread, now)
-    }
-
     #[cold]
-    fn note_context(&mut self, context: u64, now: u64) {
-        self.note(KIND_CONTEXT, &crate::recorder::team_of(context), context as i64, now);
-        self.context = context;
-    }
-
-    /// Appends a note, in the next chunk where this one is full.
-    #[cold]
-    fn note(&mut self, kind: u16, text: &str, value: i64, now: u64) {
-        let mut length = text.len().min(TEXT_BYTES);
-        while !text.is_char_boundary(length) {
-            length -= 1;
-        }
-        // SAFETY: only addresses are compared: the chunk ends CALL_BYTES behind `last`.
-        let fits = !self.chunk.is_null() && self.at.addr() + 20 + length <= self.last.addr() + CALL_BYTES;
-        if !fits && !self.turn(self.thread, now) {
-            return self.drop_one();
-        }
-        let mut record = [0; NOTE_BYTES];
-        record[..2].copy_from_slice(&(kind << OP_BITS).to_le_bytes());
-        record[2..4].copy_from_slice(&(length as u16).to_le_bytes());
-        record[4..12].copy_from_slice(&now.to_le_bytes());
-        record[12..20].copy_from_slice(&value.to_le_bytes());
-        record[20..20 + length].copy_from_slice(&text.as_bytes()[..length]);
-        if matches!(kind, KIND_THREAD | KIND_CONTEXT) {
-            self.stands_for(0);
-        }
-        // SAFETY: the record fits between `at` and the end of the chunk, and the end is within the chunk.
-        unsafe {
-            std::ptr::copy_nonoverlapping(record.as_ptr(), self.at, 20 + length);
-            self.advance(self.at.add(20 + length));
-        }
-    }
-
-    #[cold]
-    fn drop_one(&self) {
+    pub(super) fn drop_one(&self) {
         self.drop_many(1);
     }
 
@@ -420,25 +386,6 @@ impl Writer {
         }
         // SAFETY: mapped for good.
         unsafe { &(*self.head).dropped }.fetch_add(events, Relaxed);
-    }
-}
-
-/// Adds a note to the calling thread's file.
-pub(super) fn note(kind: u16, text: &str, value: i64) {
-    let Some((slot, now)) = crate::recorder::own_slot() else { return };
-    let mut writer = match hold(slot) {
-        Hold::Held(writer) => writer,
-        Hold::Busy => return missed(slot),
-        Hold::Missing => return switch::lost(),
-    };
-    let thread = slot.head.owner.load(Relaxed);
-    if !switch::is_full() {
-        writer.flush(slot, now);
-    }
-    if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {
-        writer.drop_one();
-    } else {
-        writer.note(kind, text, value, now);
     }
 }
 
@@ -486,6 +433,7 @@ fn open(slot: &Slot, index: usize) -> Option<*mut Writer> {
         peer: 0,
         thread: 0,
         context: 0,
+        team: 0,
         room,
         head,
         index: 0,

@@ -85,7 +85,10 @@ fn body(facts: &Facts, event: &Event) -> Value {
             if call.context.is_some() {
                 args["context"] = rows::context(call).into();
             }
-            if let Some(team) = rows::team(call) {
+            if let Some(root) = call.root {
+                args["root"] = root.into();
+            }
+            if let Some(team) = rows::team(call, facts) {
                 args["team"] = team.into();
             }
             value["args"] = args;

@@ -8,7 +8,8 @@ use pellucid_profile::trace::read::{Trace, What};
 use super::rows;
 use pellucid_profile::report::grid::csv_field as field;
 
-const HEADER: &str = "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context";
+const HEADER: &str =
+    "kind,name,class,pe,host,thread,start_ns,duration_ns,peer,bytes,address,value,calls,context,root,team";
 
 /// Writes the table. Times count from the begin of the job.
 pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn Write) -> io::Result<()> {
@@ -23,12 +24,14 @@ pub(super) fn write(trace: &Trace, problems: &mut Vec<ReadError>, out: &mut dyn 
                 let peer = call.peer.map(|peer| peer.to_string()).unwrap_or_default();
                 let context = call.context.as_ref().map(|_| rows::context(call)).unwrap_or_default();
                 let addr = if call.addr == 0 { String::new() } else { format!("{:#x}", call.addr) };
-                ("call", format!("{peer},{},{addr},,1,{context}", call.bytes))
+                let root = call.root.map(|root| root.to_string()).unwrap_or_default();
+                let team = rows::team(call, &file.facts).unwrap_or_default();
+                ("call", format!("{peer},{},{addr},,1,{context},{root},{}", call.bytes, field(&team)))
             }
-            What::Calls(calls) => ("calls", format!(",{},,,{},", calls.bytes, calls.count)),
-            What::RegionBegin(_) => ("region begin", ",,,,,".to_owned()),
-            What::RegionEnd(_) => ("region end", ",,,,,".to_owned()),
-            What::Marker(_, value) => ("marker", format!(",,,{value},,")),
+            What::Calls(calls) => ("calls", format!(",{},,,{},,,", calls.bytes, calls.count)),
+            What::RegionBegin(_) => ("region begin", ",,,,,,,".to_owned()),
+            What::RegionEnd(_) => ("region end", ",,,,,,,".to_owned()),
+            What::Marker(_, value) => ("marker", format!(",,,{value},,,,")),
         };
         result = writeln!(
             out,

@@ -156,7 +156,8 @@ impl<'a> Spans<'a> {
                     KeyValue::new("shmem.context", rows::context(call)),
                     KeyValue::new("thread.id", i64::from(event.thread)),
                 ];
-                attributes.extend(rows::team(call).map(|team| KeyValue::new("shmem.team", team.to_owned())));
+                attributes.extend(rows::team(call, self.facts).map(|team| KeyValue::new("shmem.team", team)));
+                attributes.extend(call.root.map(|root| KeyValue::new("shmem.root", i64::from(root))));
                 attributes.extend(call.peer.map(|peer| KeyValue::new("shmem.peer", i64::from(peer))));
                 if call.bytes != 0 {
                     attributes.push(KeyValue::new("shmem.bytes", call.bytes as i64));

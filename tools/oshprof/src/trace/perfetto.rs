@@ -40,6 +40,7 @@ const EVENT_FLOW_END: u32 = 48;
 const ANNOTATION_NAME: u32 = 1;
 const ANNOTATION_UINT: u32 = 3;
 const ANNOTATION_INT: u32 = 4;
+const ANNOTATION_TEXT: u32 = 6;
 const ANNOTATION_POINTER: u32 = 7;
 
 const SLICE_BEGIN: u64 = 1;
@@ -51,7 +52,8 @@ const CLEARED: u64 = 1;
 const NEEDS: u64 = 2;
 
 /// Names of annotations, interned under their number plus 1.
-const ANNOTATIONS: [&str; 6] = ["peer", "bytes", "address", "value", "calls", "context"];
+const ANNOTATIONS: [&str; 8] = ["peer", "bytes", "address", "value", "calls", "context", "root", "team"];
+const TEAM: u64 = 8;
 
 /// A sequence of packets: one a file of the trace. Names are sent once and referred to.
 struct Sequence<'a> {
@@ -160,6 +162,12 @@ impl Sequence<'_> {
             let annotation = Message::default().number(ANNOTATION_NAME, name).number(field, value);
             body = body.message(EVENT_ANNOTATION, &annotation);
         }
+        if let What::Call(call) = &event.what
+            && let Some(team) = rows::team(call, self.facts)
+        {
+            let annotation = Message::default().number(ANNOTATION_NAME, TEAM).text(ANNOTATION_TEXT, &team);
+            body = body.message(EVENT_ANNOTATION, &annotation);
+        }
         for &id in from {
             body = body.fixed(EVENT_FLOW, id);
         }
@@ -195,7 +203,8 @@ fn annotations(event: &Event) -> Vec<(u64, u32, u64)> {
             let bytes = (call.bytes != 0).then_some((2, ANNOTATION_UINT, call.bytes));
             let addr = (call.addr != 0).then_some((3, ANNOTATION_POINTER, call.addr));
             let context = call.context.as_ref().map(|context| (6, ANNOTATION_POINTER, context.number));
-            peer.into_iter().chain(bytes).chain(addr).chain(context).collect()
+            let root = call.root.map(|root| (7, ANNOTATION_UINT, u64::from(root)));
+            peer.into_iter().chain(bytes).chain(addr).chain(context).chain(root).collect()
         }
         What::Calls(calls) => {
             let bytes = (calls.bytes != 0).then_some((2, ANNOTATION_UINT, calls.bytes));

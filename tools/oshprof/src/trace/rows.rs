@@ -1,7 +1,11 @@
 //! What every format says of a call.
 
+use pellucid_profile::detail::TeamKey;
 use pellucid_profile::op::{self, Class, Op};
-use pellucid_profile::trace::read::{Call, Event, What};
+use pellucid_profile::trace::read::{Call, Event, Facts, What};
+
+/// Above this, numbers of teams are those of active sets.
+const ACTIVE_SET: u32 = 1 << 30;
 
 /// The row of a call's routine.
 pub(super) fn routine(call: &Call) -> &'static Op {
@@ -42,9 +46,22 @@ pub(super) fn context(call: &Call) -> String {
     }
 }
 
-/// The team of the context that a call names.
-pub(super) fn team(call: &Call) -> Option<&str> {
-    call.context.as_ref().map(|context| context.team.as_str()).filter(|team| !team.is_empty())
+/// The team of a collective, or of the context that a call names.
+pub(super) fn team(call: &Call, facts: &Facts) -> Option<String> {
+    let of_context = || call.context.as_ref().map(|context| context.team.clone()).filter(|team| !team.is_empty());
+    call.team.map(|team| team_words(team, facts.npes)).or_else(of_context)
+}
+
+/// A team, for people: as contexts name theirs.
+pub(super) fn team_words((id, start, stride, size): TeamKey, npes: u32) -> String {
+    let name = match id {
+        0 if size as u32 == npes => return format!("world: {npes} PEs"),
+        1 => "shared".to_owned(),
+        ACTIVE_SET.. => "active set".to_owned(),
+        _ => format!("team {id}"),
+    };
+    let every = if stride == 1 { String::new() } else { format!(", every {stride}") };
+    format!("{name}: {size} PEs from PE {start} on{every}")
 }
 
 /// Whether a call of this routine may block for other PEs.
@@ -85,12 +102,15 @@ mod tests {
         }
         assert!(is_wait_for_one(of("shmem_signal_wait_until")) && is_wait_for_one(of("shmem_long_wait_until")));
         assert!(!is_wait_for_one(of("shmem_long_wait_until_all")));
-        let call = |name: &str, context| Call { op: op::find(name).unwrap(), peer: None, addr: 0, bytes: 0, context };
+        let call = |name: &str, context| Call { op: op::find(name).unwrap(), context, ..Call::default() };
         let known = |number, team: &str| Some(std::sync::Arc::new(Context { number, team: team.into() }));
         assert_eq!(context(&call("shmem_ctx_long_p", None)), "explicit");
         assert_eq!(context(&call("shmem_long_p", None)), "default");
         assert_eq!(context(&call("shmem_ctx_long_p", known(1, ""))), "default");
         let call = call("shmem_ctx_long_p", known(0x20, "team 3"));
-        assert_eq!((context(&call).as_str(), team(&call)), ("0x20", Some("team 3")));
+        assert_eq!(context(&call), "0x20");
+        assert_eq!(team_words((0, 0, 1, 4), 4), "world: 4 PEs");
+        assert_eq!(team_words((3, 1, 2, 2), 4), "team 3: 2 PEs from PE 1 on, every 2");
+        assert_eq!(team_words((1 << 30, 1, 1, 3), 4), "active set: 3 PEs from PE 1 on");
     }
 }

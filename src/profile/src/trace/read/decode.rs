@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::check;
 use super::super::format::*;
 use super::{Call, Calls, Context, Event, TraceFile, What};
+use crate::detail::TeamKey;
 use crate::file::ReadError;
 use crate::file::cursor::Cursor;
 use crate::op;
@@ -151,7 +152,8 @@ impl TraceFile {
         let end = bytes.len().min(begin + chunk.used);
         let mut cursor = Cursor::new(&self.path, &bytes[..end]);
         cursor.take(begin, "a chunk")?;
-        let mut last = Last { ticks: chunk.base, thread: chunk.thread, ..Last::default() };
+        let world = self.facts.has_teams.then_some((0, 0, 1, self.facts.npes as i32));
+        let mut last = Last { ticks: chunk.base, thread: chunk.thread, team: world, ..Last::default() };
         while cursor.position() < begin + chunk.used {
             if let Some(event) = self.record(&mut cursor, &mut last)? {
                 visit(&event);
@@ -191,6 +193,10 @@ impl TraceFile {
                 last.context = (number != 0).then(|| Arc::new(Context { number, team: text }));
                 return Ok(None);
             }
+            KIND_TEAM => {
+                last.team = team(value, &text);
+                return Ok(None);
+            }
             KIND_REGION_BEGIN => What::RegionBegin(text),
             KIND_REGION_END => What::RegionEnd(text),
             KIND_MARKER => What::Marker(text, value),
@@ -214,10 +220,20 @@ impl TraceFile {
         last.bytes ^= bytes;
         last.peer ^= peer as u32;
         let context = last.context.clone().filter(|_| op::traits(op) & op::ON_CONTEXT != 0);
-        let call = Call { op, peer: last.peer.checked_sub(1), addr: last.addr, bytes: last.bytes, context };
+        let (team, peer) = (last.team.filter(|_| op::traits(op) & op::TOGETHER != 0), last.peer.checked_sub(1));
+        let (peer, root) = if team.is_some() { (None, peer) } else { (peer, None) };
+        let call = Call { op, peer, addr: last.addr, bytes: last.bytes, context, team, root };
         let (start_ns, end_ns) = (self.facts.ns(start), self.facts.ns(end));
         Event { start_ns, end_ns: end_ns.max(start_ns), thread: last.thread, what: What::Call(call) }
     }
+}
+
+/// The team that a note names.
+fn team(number: i64, range: &str) -> Option<TeamKey> {
+    let mut numbers = range.split(' ').map(str::parse::<i32>);
+    let mut next = || numbers.next()?.ok();
+    let (start, stride, size) = (next()?, next()?, next()?);
+    (size > 0).then_some((number as u32, start, stride, size))
 }
 
 /// The fields of a record, as long as `lengths` says.
@@ -240,4 +256,5 @@ struct Last {
     bytes: u64,
     peer: u32,
     context: Option<Arc<Context>>,
+    team: Option<TeamKey>,
 }

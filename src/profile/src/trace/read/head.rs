@@ -6,7 +6,9 @@ use std::mem::offset_of;
 use std::path::Path;
 
 use super::super::check;
-use super::super::format::{CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION, WITH_REASONS};
+use super::super::format::{
+    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION, WITH_REASONS, WITH_TEAMS,
+};
 use crate::clock;
 use crate::file::ReadError;
 use crate::op;
@@ -42,6 +44,8 @@ pub struct Facts {
     pub offset_ns: [i64; 2],
     /// Whether it has checksums.
     pub(in super::super) checked: bool,
+    /// Whether it says which teams collectives are on.
+    pub(super) has_teams: bool,
     /// The chunks that the file has, once that is closed.
     pub(in super::super) closed: Option<u32>,
     /// Whether the head is what was written.
@@ -98,7 +102,7 @@ impl Facts {
             return Err(corrupt(offset_of!(Head, clock_mult), "a tick takes no time".to_owned()));
         }
         let pair = |at: usize| [number(at), number(at + 8)];
-        let checked = version > OLDEST;
+        let checked = version >= CHECKED;
         let state = half(offset_of!(Head, state));
         let whole = match (checked, state) {
             (false, _) => true,
@@ -124,6 +128,7 @@ impl Facts {
             memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
             offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
             checked,
+            has_teams: version >= WITH_TEAMS,
             closed: (checked && state == CLOSED).then(|| half(offset_of!(Head, written))),
             whole,
             start_ticks: number(offset_of!(Head, start_ticks)),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use super::format::{HEAD_BYTES, Reason};
 use super::losses::Losses;
+use crate::detail::TeamKey;
 use crate::file::ReadError;
 
 pub use head::Facts;
@@ -61,7 +62,7 @@ pub enum What {
 }
 
 /// A call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Call {
     /// Operation id, in the table.
     pub op: u16,
@@ -73,6 +74,10 @@ pub struct Call {
     pub bytes: u64,
     /// Its context, for routines that take one.
     pub context: Option<Arc<Context>>,
+    /// Of a collective: the team or active set that it is on; `None` where that is not known.
+    pub team: Option<TeamKey>,
+    /// Of a collective with a root: the root's world number.
+    pub root: Option<u32>,
 }
 
 /// A context.

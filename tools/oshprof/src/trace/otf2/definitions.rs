@@ -6,8 +6,9 @@ use std::ffi::{CString, c_void};
 
 use pellucid_profile::trace::read::Trace;
 
+use super::super::rows;
 use super::library::Library;
-use super::{ATTRIBUTES, Archive, Failure, PARADIGM_SHMEM, WINDOW};
+use super::{ATTRIBUTES, Archive, Failure, PARADIGM_SHMEM, WINDOW, collectives};
 
 // Values of OTF2_Definitions.h and OTF2_GeneralDefinitions.h.
 const UNDEFINED: u32 = u32::MAX;
@@ -68,7 +69,7 @@ impl Archive<'_> {
             }
         }
         self.locations_of(&mut strings)?;
-        self.window(&mut strings)
+        self.windows(&mut strings)
     }
 
     fn locations_of(&self, strings: &mut Strings) -> Result<(), Failure> {
@@ -82,25 +83,42 @@ impl Archive<'_> {
         Ok(())
     }
 
-    /// The window of symmetric memory, over a communicator of all PEs, each of which its first thread stands for.
-    fn window(&self, strings: &mut Strings) -> Result<(), Failure> {
+    /// The windows of symmetric memory: over a communicator of all PEs, each of which its first thread stands for, and over one of
+    /// each team that collectives are on.
+    fn windows(&self, strings: &mut Strings) -> Result<(), Failure> {
         let (library, writer) = (self.library, strings.writer);
         let first = |pe: &u32| self.locations.iter().position(|location| location.pe == *pe && location.is_first);
         let locations: Vec<u64> = self.ranks.keys().filter_map(first).map(|index| index as u64).collect();
-        let ranks: Vec<u64> = (0..locations.len() as u64).collect();
-        for (id, kind, name, members) in
-            [(0, GROUP_LOCATIONS, "PEs", &locations), (1, GROUP_MEMBERS, "SHMEM_TEAM_WORLD", &ranks)]
-        {
-            let (name, count) = (strings.id(name)?, members.len() as u32);
-            // SAFETY: the writer is the archive's; there are so many members, and they are copied.
-            let code = unsafe { (library.members)(writer, id, name, kind, PARADIGM_SHMEM, 0, count, members.as_ptr()) };
-            library.check("a group", code)?;
+        let (name, count) = (strings.id("PEs")?, locations.len() as u32);
+        // SAFETY: the writer is the archive's; there are so many members, and they are copied.
+        library.check("a group", unsafe {
+            (library.members)(writer, 0, name, GROUP_LOCATIONS, PARADIGM_SHMEM, 0, count, locations.as_ptr())
+        })?;
+        let world: Vec<u64> = (0..u64::from(count)).collect();
+        self.window(strings, WINDOW, ["SHMEM_TEAM_WORLD", "symmetric memory"], &world)?;
+        for (&team, &window) in &self.windows {
+            let rank = |pe: u32| self.ranks.get(&pe).copied().map(u64::from);
+            let ranks: Vec<u64> = collectives::members(team).filter_map(rank).collect();
+            let name = rows::team_words(team, self.npes);
+            self.window(strings, window, [&name, &format!("symmetric memory of {name}")], &ranks)?;
         }
-        let (world, memory) = (strings.id("SHMEM_TEAM_WORLD")?, strings.id("symmetric memory")?);
+        Ok(())
+    }
+
+    /// A window with the group and the communicator of its PEs, by their numbers in the world's.
+    fn window(&self, strings: &mut Strings, id: u32, names: [&str; 2], ranks: &[u64]) -> Result<(), Failure> {
+        let (library, writer) = (self.library, strings.writer);
+        let [name, memory] = [strings.id(names[0])?, strings.id(names[1])?];
+        // Group 0 says where PEs are.
+        let (group, count) = (id + 1, ranks.len() as u32);
+        // SAFETY: the writer is the archive's; there are so many members, and they are copied.
+        let code =
+            unsafe { (library.members)(writer, group, name, GROUP_MEMBERS, PARADIGM_SHMEM, 0, count, ranks.as_ptr()) };
+        library.check("a group", code)?;
         // SAFETY: the writer is the archive's; every number was defined before.
-        library.check("the PEs", unsafe { (library.communicator)(writer, 0, world, 1, UNDEFINED, 0) })?;
+        library.check("the PEs", unsafe { (library.communicator)(writer, id, name, group, UNDEFINED, 0) })?;
         // SAFETY: as above.
-        library.check("the window", unsafe { (library.window)(writer, WINDOW, memory, 0, HAS_EVENTS) })
+        library.check("the window", unsafe { (library.window)(writer, id, memory, id, HAS_EVENTS) })
     }
 }
 

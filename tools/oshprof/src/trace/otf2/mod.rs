@@ -2,8 +2,10 @@
 //! one-sided communication, between Enter and Leave of their routine, in a window that all PEs share.
 #![allow(unsafe_code)]
 
+mod collectives;
 mod definitions;
 mod library;
+mod location;
 mod rma;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -11,15 +13,17 @@ use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use pellucid_profile::detail::TeamKey;
 use pellucid_profile::file::ReadError;
-use pellucid_profile::op::Class;
+use pellucid_profile::op::{Class, Op};
 use pellucid_profile::output::{Error, OutputTree};
 use pellucid_profile::text::visible_path;
 use pellucid_profile::trace::read::{Call, Event, Trace, What};
 
 use super::{Failure, rows};
+use collectives::{Kind, Parts};
 use library::{FlushCallbacks, Library};
-use rma::Transfer;
+use location::{Location, Meeting};
 
 // Values of OTF2_Definitions.h and OTF2_GeneralDefinitions.h.
 const FILEMODE_WRITE: u8 = 0;
@@ -34,9 +38,12 @@ const ROLE_FUNCTION: u8 = 1;
 const ROLE_CODE: u8 = 4;
 const ROLE_ATOMIC: u8 = 14;
 const ROLE_BARRIER: u8 = 15;
+const ROLE_ONE_TO_ALL: u8 = 23;
+const ROLE_ALL_TO_ALL: u8 = 25;
+const ROLE_COLLECTIVE: u8 = 26;
 const ROLE_RMA: u8 = 29;
 
-/// The window, and what stands for no list of attributes.
+/// The window of the world, and what stands for no list of attributes.
 const WINDOW: u32 = 0;
 const NO_ATTRIBUTES: *mut c_void = std::ptr::null_mut();
 
@@ -93,23 +100,6 @@ fn archive(library: &Library, trace: &Trace, problems: &mut Vec<ReadError>, dire
     written.and_then(|()| library.check("closing the archive", closed))
 }
 
-/// A thread, as the archive has it.
-struct Location {
-    writer: *mut c_void,
-    pe: u32,
-    thread: u32,
-    events: u64,
-    /// Regions that are open.
-    open: Vec<u32>,
-    last_ns: u64,
-    /// Whether it stands for its PE in the window, and has said so.
-    is_first: bool,
-    in_window: bool,
-    /// Nonblocking operations that are not complete: number and context.
-    pending: Vec<(u64, u64)>,
-    operations: u64,
-}
-
 struct Archive<'a> {
     library: &'a Library,
     archive: *mut c_void,
@@ -119,8 +109,12 @@ struct Archive<'a> {
     by_thread: HashMap<(usize, u32), usize>,
     /// Name to number, role and paradigm.
     regions: HashMap<String, (u32, u8, u8)>,
-    /// PEs of which there is a trace, to their number in the window.
+    /// PEs of which there is a trace, to their number in the window of the world.
     ranks: BTreeMap<u32, u32>,
+    /// Teams and active sets that collectives are on, but for the world, to their window.
+    windows: BTreeMap<TeamKey, u32>,
+    parts: Parts,
+    npes: u32,
 }
 
 impl<'a> Archive<'a> {
@@ -133,6 +127,9 @@ impl<'a> Archive<'a> {
             by_thread: HashMap::new(),
             regions: HashMap::new(),
             ranks: BTreeMap::new(),
+            windows: BTreeMap::new(),
+            parts: Parts::default(),
+            npes: 0,
         }
     }
 
@@ -146,6 +143,8 @@ impl<'a> Archive<'a> {
         }
         let pes: BTreeSet<u32> = trace.files.iter().map(|file| file.facts.pe).collect();
         self.ranks = pes.into_iter().zip(0..).collect();
+        self.npes = trace.files.first().map_or(0, |file| file.facts.npes);
+        self.parts = Parts::find(trace, problems);
         for (number, file) in trace.files.iter().enumerate() {
             let mut result = Ok(());
             file.for_each(problems, |event| {
@@ -166,12 +165,16 @@ impl<'a> Archive<'a> {
     fn event(&mut self, file: usize, pe: u32, event: &Event) -> Result<(), Failure> {
         let index = self.location(file, pe, event.thread)?;
         let region = self.region(event);
+        let meeting = match &event.what {
+            What::Call(call) => self.meeting(call, pe, event.start_ns),
+            _ => None,
+        };
         let (library, attributes) = (self.library, self.attributes);
         let location = &mut self.locations[index];
         // Folded calls of several routines lie between the same two events: here one after another.
         let start = event.start_ns.max(location.last_ns.min(event.end_ns));
         location.last_ns = location.last_ns.max(event.end_ns);
-        location.open_window(library, start)?;
+        location.open_window(library, WINDOW, start)?;
         let some = |bytes: u64| (bytes != 0).then_some(bytes);
         let values = match &event.what {
             What::Call(call) => [
@@ -194,6 +197,9 @@ impl<'a> Archive<'a> {
             What::Call(call) => {
                 location.enter(library, attributes, start, region)?;
                 let rank = call.peer.and_then(|peer| self.ranks.get(&peer)).copied();
+                if let Some(meeting) = meeting {
+                    location.meet(library, &meeting, (start, event.end_ns))?;
+                }
                 location.communicate(library, call, rank, (start, event.end_ns))?;
                 location.leave(library, event.end_ns)
             }
@@ -219,6 +225,20 @@ impl<'a> Archive<'a> {
         }
     }
 
+    /// What a call is as a collective. That on a team whose members are not known has no records.
+    fn meeting(&mut self, call: &Call, pe: u32, start: u64) -> Option<Meeting> {
+        let op = rows::routine(call);
+        let kind = collectives::kind(op)?;
+        let world = (0, 0, 1, self.npes as i32);
+        let team = call.team.or_else(|| matches!(op.name, "shmem_barrier_all" | "shmem_sync_all").then_some(world))?;
+        let next = WINDOW + 1 + self.windows.len() as u32;
+        let window = if team == world { WINDOW } else { *self.windows.entry(team).or_insert(next) };
+        let mut present = collectives::members(team).filter(|member| self.ranks.contains_key(member));
+        let root = call.root.and_then(|root| present.position(|member| member == root));
+        let moved = self.parts.moved(kind, call, team, pe, start);
+        Some(Meeting { window, kind, root: root.map_or(rma::NO_ROOT, |root| root as u32), moved })
+    }
+
     fn location(&mut self, file: usize, pe: u32, thread: u32) -> Result<usize, Failure> {
         if let Some(&index) = self.by_thread.get(&(file, thread)) {
             return Ok(index);
@@ -238,7 +258,7 @@ impl<'a> Archive<'a> {
             open: Vec::new(),
             last_ns: 0,
             is_first,
-            in_window: false,
+            in_windows: BTreeSet::new(),
             pending: Vec::new(),
             operations: 0,
         });
@@ -253,8 +273,8 @@ impl<'a> Archive<'a> {
         }
         let number = self.regions.len() as u32;
         let (role, paradigm) = match &event.what {
-            What::Call(call) => (role(rows::routine(call).class), PARADIGM_SHMEM),
-            What::Calls(calls) => (role(rows::known(calls.op).class), PARADIGM_SHMEM),
+            What::Call(call) => (role(rows::routine(call)), PARADIGM_SHMEM),
+            What::Calls(calls) => (role(rows::known(calls.op)), PARADIGM_SHMEM),
             _ => (ROLE_CODE, PARADIGM_USER),
         };
         self.regions.insert(name.to_owned(), (number, role, paradigm));
@@ -267,7 +287,7 @@ impl<'a> Archive<'a> {
             while !location.open.is_empty() {
                 location.leave(library, location.last_ns)?;
             }
-            location.close_window(library)?;
+            location.close_windows(library)?;
             // SAFETY: the writer is open and not used any more.
             let code = unsafe { (library.close_event_writer)(self.archive, location.writer) };
             library.check("a thread's events", code)?;
@@ -285,105 +305,13 @@ impl<'a> Archive<'a> {
     }
 }
 
-impl Location {
-    fn enter(&mut self, library: &Library, attributes: *mut c_void, ns: u64, region: u32) -> Result<(), Failure> {
-        self.open.push(region);
-        self.events += 1;
-        // SAFETY: the writer is open; the list is null or ours.
-        library.check("an event", unsafe { (library.enter)(self.writer, attributes, ns, region) })
-    }
-
-    /// Says that the PE takes part in the window, once.
-    fn open_window(&mut self, library: &Library, ns: u64) -> Result<(), Failure> {
-        if !self.is_first || std::mem::replace(&mut self.in_window, true) {
-            return Ok(());
-        }
-        self.events += 1;
-        // SAFETY: the writer is open.
-        library.check("an event", unsafe { (library.window_created)(self.writer, NO_ATTRIBUTES, ns, WINDOW) })
-    }
-
-    fn close_window(&mut self, library: &Library) -> Result<(), Failure> {
-        let ns = self.last_ns;
-        self.open_window(library, ns)?;
-        self.complete(library, None, ns)?;
-        if !self.is_first {
-            return Ok(());
-        }
-        self.events += 1;
-        // SAFETY: the writer is open.
-        library.check("an event", unsafe { (library.window_destroyed)(self.writer, NO_ATTRIBUTES, ns, WINDOW) })
-    }
-
-    /// The records of a call from `start` to `end`, whose peer has a number in the window.
-    fn communicate(
-        &mut self,
-        library: &Library,
-        call: &Call,
-        rank: Option<u32>,
-        (start, end): (u64, u64),
-    ) -> Result<(), Failure> {
-        let op = rows::routine(call);
-        if let Some(level) = rma::barrier(op) {
-            self.events += 2;
-            let (writer, none) = (self.writer, NO_ATTRIBUTES);
-            // SAFETY: the writer is open.
-            library.check("an event", unsafe { (library.collective_begin)(writer, none, start) })?;
-            // SAFETY: as above.
-            library.check("an event", unsafe {
-                (library.collective_end)(writer, none, end, rma::BARRIER, level, WINDOW, rma::NO_ROOT, 0, 0)
-            })?;
-        }
-        if let Some(context) = rma::completes(call) {
-            self.complete(library, context, end)?;
-        }
-        let (Some(transfer), Some(rank)) = (rma::transfer(op), rank) else { return Ok(()) };
-        self.events += 1;
-        self.operations += 1;
-        let (writer, none, number, bytes) = (self.writer, NO_ATTRIBUTES, self.operations, call.bytes);
-        // SAFETY: the writer is open, the window and the number in it are defined.
-        library.check("an event", unsafe {
-            match transfer {
-                Transfer::Put => (library.put)(writer, none, start, WINDOW, rank, bytes, number),
-                Transfer::Get => (library.get)(writer, none, start, WINDOW, rank, bytes, number),
-                Transfer::Atomic { kind, sends, receives } => {
-                    let (sent, received) = (if sends { bytes } else { 0 }, if receives { bytes } else { 0 });
-                    (library.atomic)(writer, none, start, WINDOW, rank, kind, sent, received, number)
-                }
-            }
-        })?;
-        if rma::is_nonblocking(call.op) {
-            self.pending.push((number, rma::context(call)));
-            return Ok(());
-        }
-        self.events += 1;
-        // SAFETY: the writer is open.
-        library.check("an event", unsafe { (library.completed)(writer, none, end, WINDOW, number) })
-    }
-
-    /// Ends the nonblocking operations of a context, or of all.
-    fn complete(&mut self, library: &Library, context: Option<u64>, ns: u64) -> Result<(), Failure> {
-        let writer = self.writer;
-        let is_done = |&mut (_, of): &mut (u64, u64)| context.is_none_or(|context| context == of);
-        for (number, _) in self.pending.extract_if(.., is_done) {
-            self.events += 1;
-            // SAFETY: the writer is open.
-            let code = unsafe { (library.completed_later)(writer, NO_ATTRIBUTES, ns, WINDOW, number) };
-            library.check("an event", code)?;
-        }
-        Ok(())
-    }
-
-    fn leave(&mut self, library: &Library, ns: u64) -> Result<(), Failure> {
-        let Some(region) = self.open.pop() else { return Ok(()) };
-        self.events += 1;
-        // SAFETY: the writer is open.
-        library.check("an event", unsafe { (library.leave)(self.writer, std::ptr::null_mut(), ns, region) })
-    }
-}
-
-fn role(class: Class) -> u8 {
-    match class {
+fn role(op: &Op) -> u8 {
+    match op.class {
+        Class::Collective => match collectives::kind(op) {
+            Some(Kind::Broadcast) => ROLE_ONE_TO_ALL,
+            Some(Kind::Scan { .. }) => ROLE_COLLECTIVE,
+            _ => ROLE_ALL_TO_ALL,
+        },
         Class::Put | Class::Get | Class::Signal => ROLE_RMA,
         Class::Amo => ROLE_ATOMIC,
         Class::Barrier => ROLE_BARRIER,

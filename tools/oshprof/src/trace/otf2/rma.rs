@@ -11,12 +11,8 @@ const SWAP: u8 = 4;
 const FETCH_AND_ADD: u8 = 5;
 const FETCH_AND_INCREMENT: u8 = 6;
 const FETCH_AND_ACCUMULATE: u8 = 7;
-/// `OTF2_COLLECTIVE_OP_BARRIER`.
-pub(super) const BARRIER: u8 = 0;
 /// `OTF2_COLLECTIVE_ROOT_NONE`.
 pub(super) const NO_ROOT: u32 = u32::MAX;
-const PROCESS: u32 = 1;
-const MEMORY: u32 = 2;
 
 /// A transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,15 +59,6 @@ fn atomic(name: &str) -> Transfer {
         (ACCUMULATE, true, false)
     };
     Transfer::Atomic { kind, sends, receives }
-}
-
-/// Of a collective of all PEs that moves no data: what it brings about.
-pub(super) fn barrier(op: &Op) -> Option<u32> {
-    match op.name {
-        "shmem_barrier_all" => Some(PROCESS | MEMORY),
-        "shmem_sync_all" => Some(PROCESS),
-        _ => None,
-    }
 }
 
 /// Whether a call has its operation going on when it returns.

@@ -1,0 +1,114 @@
+//! Records that are no calls: regions, markers, and what the calls from here on have in common.
+#![allow(unsafe_code)]
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::format::*;
+use super::switch;
+use super::writer::{Hold, Writer, hold, missed};
+use crate::segment::extra::TEAMS;
+use crate::segment::layout::Slot;
+
+/// The row of the slot with the team of a collective that was recorded with this `peer`.
+pub(super) fn team(peer: i32) -> usize {
+    if peer < -1 { (-2 - peer) as usize & (TEAMS - 1) } else { 0 }
+}
+
+/// World number of the root of a collective on this team; -1: it has none.
+pub(super) fn root(slot: &Slot, op: u16, team: usize) -> i32 {
+    let root = slot.extra.root.load(Relaxed);
+    if root >> 32 != u64::from(op) + 1 || team == TEAMS - 1 {
+        return -1;
+    }
+    let row = &slot.extra.teams[team];
+    let from_first = row.stride.load(Relaxed).wrapping_mul(root as u32 as i32);
+    row.start.load(Relaxed).wrapping_add(from_first).max(-1)
+}
+
+/// Adds a note to the calling thread's file.
+pub(super) fn note(kind: u16, text: &str, value: i64) {
+    let Some((slot, now)) = crate::recorder::own_slot() else { return };
+    let mut writer = match hold(slot) {
+        Hold::Held(writer) => writer,
+        Hold::Busy => return missed(slot),
+        Hold::Missing => return switch::lost(),
+    };
+    let thread = slot.head.owner.load(Relaxed);
+    if !switch::is_full() {
+        writer.flush(slot, now);
+    }
+    if (writer.at > writer.last || writer.thread != thread) && !writer.prepare(thread, now) {
+        writer.drop_one();
+    } else {
+        writer.note(kind, text, value, now);
+    }
+}
+
+impl Writer {
+    /// Says which context the call at hand is on. False: there is no room.
+    #[inline]
+    pub(super) fn on(&mut self, slot: &Slot, now: u64) -> bool {
+        let context = slot.extra.context.load(Relaxed);
+        if context != self.context {
+            self.note_context(context, now);
+        }
+        self.at <= self.last || self.turn(self.thread, now)
+    }
+
+    /// Says which team the collective at hand is on. False: there is no room.
+    #[inline]
+    pub(super) fn on_team(&mut self, slot: &Slot, team: usize, now: u64) -> bool {
+        if team != self.team {
+            self.note_team(slot, team, now);
+        }
+        // A new chunk begins with the world.
+        if self.at > self.last && self.turn(self.thread, now) && team != 0 {
+            self.note_team(slot, team, now);
+        }
+        self.at <= self.last
+    }
+
+    #[cold]
+    fn note_team(&mut self, slot: &Slot, team: usize, now: u64) {
+        let row = &slot.extra.teams[team];
+        let [start, stride, size] = [&row.start, &row.stride, &row.size].map(|word| word.load(Relaxed));
+        // The last row stands for teams beyond the others.
+        let text = if team == TEAMS - 1 { String::new() } else { format!("{start} {stride} {size}") };
+        self.note(KIND_TEAM, &text, i64::from(row.id.load(Relaxed)), now);
+        self.team = team;
+    }
+
+    #[cold]
+    fn note_context(&mut self, context: u64, now: u64) {
+        self.note(KIND_CONTEXT, &crate::recorder::team_of(context), context as i64, now);
+        self.context = context;
+    }
+
+    /// Appends a note, in the next chunk where this one is full.
+    #[cold]
+    pub(super) fn note(&mut self, kind: u16, text: &str, value: i64, now: u64) {
+        let mut length = text.len().min(TEXT_BYTES);
+        while !text.is_char_boundary(length) {
+            length -= 1;
+        }
+        // SAFETY: only addresses are compared: the chunk ends CALL_BYTES behind `last`.
+        let fits = !self.chunk.is_null() && self.at.addr() + 20 + length <= self.last.addr() + CALL_BYTES;
+        if !fits && !self.turn(self.thread, now) {
+            return self.drop_one();
+        }
+        let mut record = [0; NOTE_BYTES];
+        record[..2].copy_from_slice(&(kind << OP_BITS).to_le_bytes());
+        record[2..4].copy_from_slice(&(length as u16).to_le_bytes());
+        record[4..12].copy_from_slice(&now.to_le_bytes());
+        record[12..20].copy_from_slice(&value.to_le_bytes());
+        record[20..20 + length].copy_from_slice(&text.as_bytes()[..length]);
+        if matches!(kind, KIND_THREAD | KIND_CONTEXT | KIND_TEAM) {
+            self.stands_for(0);
+        }
+        // SAFETY: the record fits between `at` and the end of the chunk, and the end is within the chunk.
+        unsafe {
+            std::ptr::copy_nonoverlapping(record.as_ptr(), self.at, 20 + length);
+            self.advance(self.at.add(20 + length));
+        }
+    }
+}
