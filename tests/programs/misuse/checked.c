@@ -147,7 +147,8 @@ int main(int count, char **arguments) {
         shmem_barrier_all();
     }
     CASE("put-right") {
-        shmem_long_put(a, b, 8, (me + 1) % npes);
+        /* Not the last, which the other PE asks for below. */
+        shmem_long_put(a, b, 7, (me + 1) % npes);
         shmem_long_put(dest, dest, 8, me);
         shmem_long_put(dest, dest + 8, 8, me);
         shmem_long_iput(a, source, 2, 1, 4, me);

@@ -32,7 +32,7 @@ impl OutputFile {
         }
         let name = path.file_name().ok_or(io::ErrorKind::IsADirectory.into()).map_err(Error::io("write", path))?;
         let parent = path.parent().unwrap_or(Path::new(""));
-        let dir = sys::open_dir(parent, 0).map_err(Error::io("open", parent))?;
+        let dir = sys::open_dir(parent, 0).map_err(Error::io("write", path))?;
         match sys::facts_at(dir.as_fd(), name) {
             Ok(facts) if facts.is(libc::S_IFLNK) => Self::follow(path, &facts),
             Ok(facts) if facts.is(libc::S_IFDIR) => Err(Error::io("write", path)(io::ErrorKind::IsADirectory.into())),
