@@ -49,7 +49,9 @@ int main(void) {
             maps = mappings();
         }
     }
-    CHECK_EQ(descriptors(), fds);
+    /* A connection that the last round has ended may be closed a moment later. */
+    for (int k = 0; k < 100 && descriptors() > fds; k++) usleep(10000);
+    CHECKF(descriptors() <= fds, "%d descriptors after 5 rounds, %d after 50", fds, descriptors());
     CHECKF(mappings() <= maps + 2, "%d mappings after 5 rounds, %d after 50", maps, mappings());
     return 0;
 }

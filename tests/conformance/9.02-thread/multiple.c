@@ -46,7 +46,8 @@ int main(void) {
     npes = shmem_n_pes();
     CHECK_EQ(provided, SHMEM_THREAD_MULTIPLE);
     heap = symmetric(THREADS * sizeof(long));
-    memset(heap, 0, THREADS * sizeof(long));
+    /* A get is not ordered after the put before it, so the first one may still find this. */
+    for (long id = 0; id < THREADS; id++) heap[id] = id;
     shmem_barrier_all();
     pthread_t threads[THREADS];
     for (long id = 0; id < THREADS; id++) CHECK_EQ(pthread_create(&threads[id], NULL, work, (void *)(intptr_t)id), 0);
