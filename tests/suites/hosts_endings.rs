@@ -310,9 +310,16 @@ fn a_host_whose_agent_does_not_answer_is_named_soon() {
 fn a_job_on_four_hosts_ends_at_once() {
     let Some(net) = Hosts::new(4) else { return };
     let binary = Build::program("endings/empty.c").named("empty-hosts").build();
-    for _ in 0..if harness::run::is_long() { 200 } else { 5 } {
-        let outcome = net.oshrun(1).arg(&binary).limit(20).run().expect_code(0);
-        assert!(outcome.elapsed < Duration::from_secs(2), "{}", outcome.describe());
+    // By the PEs of a host: 4, 8 and 16 in all.
+    for (pes, few) in [(1, 5), (2, 1), (4, 1)] {
+        let runs = if harness::run::is_long() { 200 } else { few };
+        let mut longest = Duration::ZERO;
+        for _ in 0..runs {
+            let outcome = net.oshrun(pes).arg(&binary).limit(20).run().expect_code(0);
+            assert!(outcome.elapsed < Duration::from_secs(2), "{}", outcome.describe());
+            longest = longest.max(outcome.elapsed);
+        }
+        println!("{pes} PEs on each of 4 hosts: {runs} runs, the longest {longest:?}");
     }
 }
 
