@@ -111,11 +111,6 @@ fn pass() -> impl Iterator<Item = (String, String)> {
     pairs.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect::<Vec<_>>().into_iter()
 }
 
-/// Whether the tests have time for thousand-fold repetitions (`./x test --long`).
-pub fn is_long() -> bool {
-    std::env::var_os("PELLUCID_TEST_LONG").is_some_and(|value| value == "1")
-}
-
 /// Whether this pass has libfabric between all PEs, which then share no memory, and each of which counts as a host.
 pub fn is_over_network() -> bool {
     pass().any(|(name, value)| name == "SHMEM_TRANSPORT" && value == "ofi")

@@ -148,6 +148,11 @@ pub fn variable(pid: u32, name: &str) -> Option<String> {
     entries.filter_map(|entry| entry.strip_prefix(&prefix).map(str::to_owned)).next()
 }
 
+/// Whether the tests have time for what takes long (`./x test --long`).
+pub fn is_long() -> bool {
+    std::env::var_os("PELLUCID_TEST_LONG").is_some()
+}
+
 /// How often a test repeats what goes wrong once in many times: `few` in the usual run, `many` with `./x test --long`, no more than
 /// N with `PELLUCID_TEST_LONG=N` for an N above 1.
 pub fn repetitions(few: usize, many: usize) -> usize {

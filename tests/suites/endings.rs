@@ -201,7 +201,7 @@ fn a_job_over_the_network_ends_at_once() {
         return;
     }
     let binary = Build::program("endings/empty.c").build();
-    let runs = if harness::run::is_long() { 200 } else { 4 };
+    let runs = system::repetitions(4, 200);
     for pes in [2, 4, 8, 16] {
         for _ in 0..if pes == 4 { runs.max(6) } else { runs / 4 } {
             let outcome = Job::oshrun(pes).env("SHMEM_TRANSPORT", "ofi").arg(&binary).run().expect_code(0);

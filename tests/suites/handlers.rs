@@ -13,8 +13,7 @@ fn program() -> std::path::PathBuf {
 
 /// Handlers a PE: thousands with `./x test --long`.
 fn handlers() -> String {
-    let long = std::env::var_os("PELLUCID_TEST_LONG").is_some();
-    if long { "30000" } else { "300" }.to_owned()
+    system::repetitions(300, 30_000).to_string()
 }
 
 fn number(outcome: &Outcome, name: &str) -> Vec<u64> {

@@ -312,7 +312,7 @@ fn a_job_on_four_hosts_ends_at_once() {
     let binary = Build::program("endings/empty.c").named("empty-hosts").build();
     // By the PEs of a host: 4, 8 and 16 in all.
     for (pes, few) in [(1, 5), (2, 1), (4, 1)] {
-        let runs = if harness::run::is_long() { 200 } else { few };
+        let runs = system::repetitions(few, 200);
         let mut longest = Duration::ZERO;
         for _ in 0..runs {
             let outcome = net.oshrun(pes).arg(&binary).limit(20).run().expect_code(0);

@@ -10,13 +10,8 @@ use std::time::{Duration, Instant};
 use harness::compile::Build;
 use harness::exporter::{Exporter, LONG, Prometheus, sum, wait_for};
 use harness::run::Job;
-use harness::tree;
+use harness::{system, tree};
 use serde_json::Value;
-
-/// Statistics with many repetitions: only where they are asked for.
-fn is_long() -> bool {
-    std::env::var_os("PELLUCID_TEST_LONG").is_some()
-}
 
 /// A job that hands itself over to an exporter, named for Prometheus.
 fn job(exporter: &Exporter, id: &str, pes: usize, way: &str) -> Job {
@@ -149,7 +144,7 @@ fn counters_never_decrease() {
     let running = job(&exporter, "grow", 3, "load").start();
     wait_for("the job", || exporter.metrics().contains("job_id=\"grow\"").then_some(()));
     let mut before: HashMap<String, f64> = HashMap::new();
-    let scrapes = if is_long() { 10_000 } else { 40 };
+    let scrapes = system::repetitions(40, 10_000);
     for scrape in 0..scrapes {
         if scrape == scrapes / 2 {
             let children = std::fs::read_to_string(format!("/proc/{0}/task/{0}/children", running.pid())).unwrap();
@@ -245,7 +240,7 @@ fn bad_requests_do_no_harm() {
     let (status, _) = exporter.get("/metrics", &[&long]);
     assert!(status == 431 || status == 0, "{status}");
     let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
-    for _ in 0..if is_long() { 20_000 } else { 200 } {
+    for _ in 0..system::repetitions(200, 20_000) {
         let mut stream = TcpStream::connect(exporter.address()).unwrap();
         stream.set_read_timeout(Some(LONG)).unwrap();
         let mut bytes =

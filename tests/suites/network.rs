@@ -9,7 +9,7 @@ use std::time::Duration;
 use harness::compile::Build;
 use harness::hosts::Hosts;
 use harness::program::{self, Program};
-use harness::run::{Job, is_long};
+use harness::run::Job;
 use harness::wire::Quality;
 use harness::{system, wheels};
 use libtest_mimic::{Arguments, Trial};
@@ -63,7 +63,7 @@ fn main() -> ExitCode {
     trials.push(Trial::test("signals are the program's", || signals().map_err(Into::into)));
     let bad = if arguments.list { None } else { bad_wire().map(Arc::new) };
     if let Some(bad) = bad {
-        let wanted = |name: &str| PATIENT.contains(&name) || is_long() && VERY_PATIENT.contains(&name);
+        let wanted = |name: &str| PATIENT.contains(&name) || system::is_long() && VERY_PATIENT.contains(&name);
         for program in program::conformance().into_iter().filter(|program| wanted(&program.name)) {
             let (title, hosts) = (format!("a bad wire/{}", program.name), bad.clone());
             trials.push(Trial::test(title, move || on_two(&program, &hosts).map_err(Into::into)));

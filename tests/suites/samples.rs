@@ -1,7 +1,7 @@
 //! What the profile keeps a part of only stands for the whole: meetings of loops with several barriers a turn, and samples of
 //! short calls, which never come to more than the time that passed.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use harness::compile::Build;
 use harness::run::Job;
@@ -19,15 +19,6 @@ fn rows(directory: &Path, view: &str, member: &str) -> Vec<Value> {
     report[member].as_array().cloned().unwrap_or_else(|| panic!("no {member}: {report}"))
 }
 
-/// An empty place for a profile.
-fn fresh(name: &str) -> PathBuf {
-    let directory = tree::scratch("samples").join(name);
-    if directory.exists() {
-        std::fs::remove_dir_all(&directory).expect("an old profile can be removed");
-    }
-    directory
-}
-
 fn line(barrier: usize) -> usize {
     let mark = format!("/* BARRIER {barrier} */");
     1 + SOURCE.lines().position(|line| line.contains(&mark)).expect("each barrier is marked")
@@ -37,7 +28,7 @@ fn line(barrier: usize) -> usize {
 fn every_barrier_of_a_loop_has_its_share_of_the_meetings() {
     let binary = Build::program("profile/loops.c").options(["-g"]).build();
     for barriers in 1..=8 {
-        let directory = fresh("loops");
+        let directory = tree::fresh("samples/loops").join("profile");
         let turns = MEETINGS / barriers;
         let job = Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary);
         job.args([barriers.to_string(), turns.to_string()]).run().expect_code(0);
@@ -58,7 +49,7 @@ fn no_pe_spends_more_in_the_library_than_its_run_takes() {
     let binary = Build::program("profile/short.c").options(["-O2"]).build();
     for kind in ["p", "g", "add", "counter", "n_pes", "iput", "mixed"] {
         for pes in [1, 2, 5] {
-            let directory = fresh("short");
+            let directory = tree::fresh("samples/short").join("profile");
             let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary);
             job.args([kind, "500000"]).run().expect_code(0);
             let list = rows(&directory, "pe", "per_pe");
@@ -80,7 +71,7 @@ fn no_pe_spends_more_in_the_library_than_its_run_takes() {
 #[test]
 fn initialization_has_its_call_site() {
     let binary = Build::program("profile/short.c").options(["-g"]).build();
-    let directory = fresh("sites");
+    let directory = tree::fresh("samples/sites").join("profile");
     Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).args(["p", "10"]).run().expect_code(0);
     let list = rows(&directory, "callsites", "callsites");
     let init: Vec<&Value> = list.iter().filter(|row| row["routine"] == "shmem_init").collect();

@@ -97,6 +97,7 @@ impl Model {
         let position = wait(|| ring.claim(cells, seen));
         for i in 0..cells {
             let cell = ((position + i) % CELLS) as usize;
+            // SAFETY: the cells from `position` on are this sender's until it stamps them; loom checks just that.
             self.data[cell].with_mut(|data| unsafe { *data = value.into() });
             if i > 0 {
                 // Data that looks like the stamp of an entry in the next lap.
@@ -112,6 +113,7 @@ impl Model {
         let ring = Ring(self);
         let stamp = wait(|| ring.next(position));
         for i in 0..u64::from(stamp.cells) {
+            // SAFETY: stamped cells are the receiver's until it releases them; loom checks just that.
             let held = self.data[((*position + i) % CELLS) as usize].with(|data| unsafe { *data });
             assert_eq!(held, stamp.note.into(), "an entry is whole");
         }

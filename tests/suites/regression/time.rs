@@ -219,7 +219,7 @@ fn stores_of_two_branches_merge() {
 fn whoever_is_killed_while_adding_leaves_a_store_that_can_be_read() {
     let run = profiles("kill-runs", &version("BASE"), 1, &["1"]);
     let store = tree::fresh("regression/kill").join("store");
-    let rounds = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 300 } else { 25 };
+    let rounds = system::repetitions(25, 300) as u64;
     for round in 0..rounds {
         let mut command = Command::new(tree::tool("oshprof"));
         command.args(["history", "add"]).arg(&run[0]).args(["--commit", &format!("c{round}"), "--store"]).arg(&store);
