@@ -166,6 +166,1590 @@ int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
 #define HAVE_SHMEMX_WTIME 1
 double shmemx_wtime(void);
 
+/*
+ * Explicit active sets: PEs in an order, made by each PE on its own, without communication. Equal lists are the same set on all
+ * PEs. Creation gives NULL where its arguments name no set: an invalid PE, one twice, a size below 1. Collectives on a set take
+ * pSync as in the deprecated routines; NULL is allowed, and matches calls on the set by their order.
+ */
+typedef struct shmemx_aset shmemx_aset;
+typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *const_params);
+
+/*
+ * Requests: handles of operations that go on after their call. A request may be waited for or tested by any thread, by one at a
+ * time. Where `request` is NULL there is no handle, and the next quiet or barrier completes the operation.
+ *
+ * RESULTS OF TESTS: shmemx_test_req GIVES 1 FOR COMPLETE, shmemx_req_test GIVES 0 FOR COMPLETE.
+ *
+ * shmemx_wait_req and shmemx_test_req take the handle by value: one that is complete and was waited for stays complete. The
+ * shmemx_req_ routines take its address, and set it to SHMEMX_REQ_INVALID; they give a negative number for a handle that is not
+ * valid. shmemx_req_wait_any gives SIZE_MAX where no handle is valid.
+ */
+typedef uint64_t shmemx_request_handle_t;
+typedef shmemx_request_handle_t shmemx_req_h;
+#define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+
+/* Explicit active sets (docs/extensions.md) */
+shmemx_aset *shmemx_create_strided_aset(int PE_start, int PE_stride, int PE_size);
+shmemx_aset *shmemx_create_log_strided_aset(int PE_start, int PE_log_stride, int PE_size, int stride_base);
+shmemx_aset *shmemx_create_custom_aset(int PE_start, shmemx_offset_fn offset, int PE_size, void *const_params);
+shmemx_aset *shmemx_create_generic_aset(int *PE_list, int PE_size);
+int shmemx_in_aset(shmemx_aset *aset);
+int shmemx_aset_size(shmemx_aset *aset);
+int shmemx_aset_pe(shmemx_aset *aset, int index);
+int shmemx_aset_index(shmemx_aset *aset, int pe);
+void shmemx_delete_aset(shmemx_aset *aset);
+int shmemx_team_split_aset(shmem_team_t parent, shmemx_aset *aset, const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team);
+void shmemx_barrier_aset(shmemx_aset *aset, long *pSync);
+void shmemx_sync_aset(shmemx_aset *aset, long *pSync);
+void shmemx_broadcast32_aset(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync);
+void shmemx_broadcast64_aset(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync);
+void shmemx_collect32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_collect64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_fcollect32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_fcollect64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_alltoall32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_alltoall64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void shmemx_short_and_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_and_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_and_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_and_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_short_or_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_or_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_or_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_or_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_short_xor_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_xor_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_xor_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_xor_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_short_max_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_max_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_max_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_max_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_float_max_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void shmemx_double_max_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void shmemx_longdouble_max_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void shmemx_short_min_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_min_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_min_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_min_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_float_min_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void shmemx_double_min_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void shmemx_longdouble_min_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void shmemx_short_sum_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_sum_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_sum_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_sum_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_float_sum_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void shmemx_double_sum_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void shmemx_longdouble_sum_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void shmemx_complexd_sum_to_all_aset(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync);
+void shmemx_complexf_sum_to_all_aset(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync);
+void shmemx_short_prod_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void shmemx_int_prod_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void shmemx_long_prod_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void shmemx_longlong_prod_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void shmemx_float_prod_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void shmemx_double_prod_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void shmemx_longdouble_prod_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void shmemx_complexd_prod_to_all_aset(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync);
+void shmemx_complexf_prod_to_all_aset(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync);
+
+/* Request handles (docs/extensions.md) */
+void shmemx_wait_req(shmemx_request_handle_t request);
+int shmemx_test_req(shmemx_request_handle_t request);
+int shmemx_req_wait(shmemx_req_h *request);
+int shmemx_req_test(shmemx_req_h *request);
+int shmemx_req_wait_all(size_t n, shmemx_req_h *requests);
+size_t shmemx_req_wait_any(size_t n, shmemx_req_h *requests);
+size_t shmemx_req_test_some(size_t n, shmemx_req_h *requests, size_t *indices);
+int shmemx_req_wait_remote(shmemx_req_h *request);
+void shmemx_barrier_aset_nb(shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_sync_aset_nb(shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_broadcast32_nb(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_broadcast64_nb(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_collect32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_collect64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_fcollect32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_fcollect64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_alltoall32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_alltoall64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_and_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_and_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_and_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_and_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_or_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_or_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_or_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_or_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_xor_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_xor_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_xor_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_xor_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_max_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_max_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_max_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_max_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_float_max_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_double_max_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longdouble_max_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_min_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_min_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_min_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_min_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_float_min_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_double_min_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longdouble_min_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_sum_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_sum_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_sum_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_sum_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_float_sum_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_double_sum_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longdouble_sum_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_complexd_sum_to_all_nb(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_complexf_sum_to_all_nb(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_short_prod_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_int_prod_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_long_prod_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longlong_prod_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_float_prod_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_double_prod_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_longdouble_prod_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_complexd_prod_to_all_nb(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void shmemx_complexf_prod_to_all_nb(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync, shmemx_request_handle_t *request);
+int shmemx_team_sync_nb(shmem_team_t team, shmemx_req_h *request);
+int shmemx_float_broadcast_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_double_broadcast_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_longdouble_broadcast_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_char_broadcast_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_schar_broadcast_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_short_broadcast_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_int_broadcast_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_long_broadcast_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_longlong_broadcast_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uchar_broadcast_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_ushort_broadcast_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uint_broadcast_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_ulong_broadcast_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_ulonglong_broadcast_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_int8_broadcast_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_int16_broadcast_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_int32_broadcast_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_int64_broadcast_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uint8_broadcast_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uint16_broadcast_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uint32_broadcast_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_uint64_broadcast_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_size_broadcast_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_ptrdiff_broadcast_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_broadcastmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int shmemx_float_alltoall_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int shmemx_double_alltoall_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longdouble_alltoall_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_char_alltoall_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_schar_alltoall_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_short_alltoall_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int_alltoall_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_long_alltoall_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longlong_alltoall_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uchar_alltoall_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ushort_alltoall_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint_alltoall_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulong_alltoall_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulonglong_alltoall_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int8_alltoall_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int16_alltoall_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int32_alltoall_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int64_alltoall_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint8_alltoall_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint16_alltoall_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint32_alltoall_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint64_alltoall_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_size_alltoall_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ptrdiff_alltoall_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_alltoallmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int shmemx_float_collect_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int shmemx_double_collect_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longdouble_collect_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_char_collect_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_schar_collect_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_short_collect_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int_collect_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_long_collect_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longlong_collect_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uchar_collect_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ushort_collect_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint_collect_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulong_collect_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulonglong_collect_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int8_collect_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int16_collect_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int32_collect_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int64_collect_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint8_collect_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint16_collect_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint32_collect_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint64_collect_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_size_collect_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ptrdiff_collect_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_collectmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int shmemx_float_fcollect_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int shmemx_double_fcollect_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longdouble_fcollect_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int shmemx_char_fcollect_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_schar_fcollect_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_short_fcollect_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int_fcollect_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_long_fcollect_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_longlong_fcollect_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uchar_fcollect_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ushort_fcollect_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint_fcollect_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulong_fcollect_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ulonglong_fcollect_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int8_fcollect_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int16_fcollect_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int32_fcollect_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_int64_fcollect_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint8_fcollect_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint16_fcollect_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint32_fcollect_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uint64_fcollect_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_size_fcollect_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_ptrdiff_fcollect_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int shmemx_fcollectmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int shmemx_uchar_and_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_and_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_and_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_and_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_and_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_and_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_and_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_and_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_and_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_and_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_and_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_and_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_and_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_and_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_or_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_or_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_or_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_or_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_or_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_or_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_or_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_or_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_or_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_or_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_or_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_or_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_or_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_or_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_xor_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_xor_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_xor_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_xor_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_xor_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_xor_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_xor_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_xor_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_xor_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_xor_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_xor_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_xor_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_xor_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_xor_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_char_max_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_schar_max_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_short_max_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int_max_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_long_max_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longlong_max_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ptrdiff_max_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_max_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_max_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_max_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_max_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_max_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_max_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_max_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_max_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_max_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_max_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_max_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_max_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_max_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_max_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_float_max_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_double_max_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longdouble_max_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_char_min_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_schar_min_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_short_min_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int_min_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_long_min_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longlong_min_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ptrdiff_min_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_min_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_min_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_min_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_min_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_min_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_min_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_min_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_min_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_min_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_min_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_min_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_min_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_min_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_min_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_float_min_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_double_min_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longdouble_min_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_char_sum_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_schar_sum_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_short_sum_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int_sum_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_long_sum_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longlong_sum_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ptrdiff_sum_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_sum_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_sum_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_sum_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_sum_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_sum_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_sum_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_sum_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_sum_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_sum_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_sum_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_sum_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_sum_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_sum_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_sum_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_float_sum_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_double_sum_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longdouble_sum_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_complexd_sum_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(double) *dest, const PELLUCID_COMPLEX(double) *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_complexf_sum_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(float) *dest, const PELLUCID_COMPLEX(float) *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_char_prod_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_schar_prod_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_short_prod_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int_prod_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_long_prod_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longlong_prod_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ptrdiff_prod_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uchar_prod_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ushort_prod_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint_prod_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulong_prod_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_ulonglong_prod_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int8_prod_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int16_prod_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int32_prod_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_int64_prod_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint8_prod_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint16_prod_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint32_prod_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_uint64_prod_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_size_prod_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_float_prod_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_double_prod_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_longdouble_prod_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_complexd_prod_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(double) *dest, const PELLUCID_COMPLEX(double) *source, size_t nreduce, shmemx_req_h *request);
+int shmemx_complexf_prod_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(float) *dest, const PELLUCID_COMPLEX(float) *source, size_t nreduce, shmemx_req_h *request);
+void shmemx_int_fadd_nb(int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_long_fadd_nb(long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_longlong_fadd_nb(long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_uint_fadd_nb(unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ulong_fadd_nb(unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ulonglong_fadd_nb(unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_int32_fadd_nb(int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int64_fadd_nb(int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint32_fadd_nb(uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint64_fadd_nb(uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_size_fadd_nb(size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_fadd_nb(ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int_fadd_nb(shmem_ctx_t ctx, int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_long_fadd_nb(shmem_ctx_t ctx, long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_fadd_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_fadd_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_fadd_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_fadd_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_fadd_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_fadd_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_fadd_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_fadd_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_size_fadd_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_fadd_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_float_swap_nb(float *target, float value, int pe, float *oldval, shmemx_request_handle_t *request);
+void shmemx_double_swap_nb(double *target, double value, int pe, double *oldval, shmemx_request_handle_t *request);
+void shmemx_int_swap_nb(int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_long_swap_nb(long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_longlong_swap_nb(long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_uint_swap_nb(unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ulong_swap_nb(unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ulonglong_swap_nb(unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_int32_swap_nb(int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int64_swap_nb(int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint32_swap_nb(uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint64_swap_nb(uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_size_swap_nb(size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_swap_nb(ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_float_swap_nb(shmem_ctx_t ctx, float *target, float value, int pe, float *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_double_swap_nb(shmem_ctx_t ctx, double *target, double value, int pe, double *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int_swap_nb(shmem_ctx_t ctx, int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_long_swap_nb(shmem_ctx_t ctx, long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_swap_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_swap_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_swap_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_swap_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_swap_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_swap_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_swap_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_swap_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_size_swap_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_swap_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int_cswap_nb(int *target, int cond, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_long_cswap_nb(long *target, long cond, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_longlong_cswap_nb(long long *target, long long cond, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_uint_cswap_nb(unsigned int *target, unsigned int cond, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ulong_cswap_nb(unsigned long *target, unsigned long cond, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ulonglong_cswap_nb(unsigned long long *target, unsigned long long cond, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_int32_cswap_nb(int32_t *target, int32_t cond, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int64_cswap_nb(int64_t *target, int64_t cond, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint32_cswap_nb(uint32_t *target, uint32_t cond, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint64_cswap_nb(uint64_t *target, uint64_t cond, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_size_cswap_nb(size_t *target, size_t cond, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_cswap_nb(ptrdiff_t *target, ptrdiff_t cond, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int_cswap_nb(shmem_ctx_t ctx, int *target, int cond, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_long_cswap_nb(shmem_ctx_t ctx, long *target, long cond, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_cswap_nb(shmem_ctx_t ctx, long long *target, long long cond, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_cswap_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int cond, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_cswap_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long cond, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_cswap_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long cond, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_cswap_nb(shmem_ctx_t ctx, int32_t *target, int32_t cond, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_cswap_nb(shmem_ctx_t ctx, int64_t *target, int64_t cond, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_cswap_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t cond, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_cswap_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t cond, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_size_cswap_nb(shmem_ctx_t ctx, size_t *target, size_t cond, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_cswap_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t cond, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int_finc_nb(int *target, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_long_finc_nb(long *target, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_longlong_finc_nb(long long *target, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_uint_finc_nb(unsigned int *target, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ulong_finc_nb(unsigned long *target, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ulonglong_finc_nb(unsigned long long *target, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_int32_finc_nb(int32_t *target, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int64_finc_nb(int64_t *target, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint32_finc_nb(uint32_t *target, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_uint64_finc_nb(uint64_t *target, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_size_finc_nb(size_t *target, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_finc_nb(ptrdiff_t *target, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int_finc_nb(shmem_ctx_t ctx, int *target, int pe, int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_long_finc_nb(shmem_ctx_t ctx, long *target, int pe, long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_finc_nb(shmem_ctx_t ctx, long long *target, int pe, long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_finc_nb(shmem_ctx_t ctx, unsigned int *target, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_finc_nb(shmem_ctx_t ctx, unsigned long *target, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_finc_nb(shmem_ctx_t ctx, unsigned long long *target, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_finc_nb(shmem_ctx_t ctx, int32_t *target, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_finc_nb(shmem_ctx_t ctx, int64_t *target, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_finc_nb(shmem_ctx_t ctx, uint32_t *target, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_finc_nb(shmem_ctx_t ctx, uint64_t *target, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_size_finc_nb(shmem_ctx_t ctx, size_t *target, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_finc_nb(shmem_ctx_t ctx, ptrdiff_t *target, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void shmemx_int_add_nb(int *target, int value, int pe, shmemx_request_handle_t *request);
+void shmemx_long_add_nb(long *target, long value, int pe, shmemx_request_handle_t *request);
+void shmemx_longlong_add_nb(long long *target, long long value, int pe, shmemx_request_handle_t *request);
+void shmemx_uint_add_nb(unsigned int *target, unsigned int value, int pe, shmemx_request_handle_t *request);
+void shmemx_ulong_add_nb(unsigned long *target, unsigned long value, int pe, shmemx_request_handle_t *request);
+void shmemx_ulonglong_add_nb(unsigned long long *target, unsigned long long value, int pe, shmemx_request_handle_t *request);
+void shmemx_int32_add_nb(int32_t *target, int32_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_int64_add_nb(int64_t *target, int64_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_uint32_add_nb(uint32_t *target, uint32_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_uint64_add_nb(uint64_t *target, uint64_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_size_add_nb(size_t *target, size_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_add_nb(ptrdiff_t *target, ptrdiff_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int_add_nb(shmem_ctx_t ctx, int *target, int value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_long_add_nb(shmem_ctx_t ctx, long *target, long value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_add_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_add_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_add_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_add_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_add_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_add_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_add_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_add_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_size_add_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_add_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, shmemx_request_handle_t *request);
+void shmemx_int_inc_nb(int *target, int pe, shmemx_request_handle_t *request);
+void shmemx_long_inc_nb(long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_longlong_inc_nb(long long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_uint_inc_nb(unsigned int *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ulong_inc_nb(unsigned long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ulonglong_inc_nb(unsigned long long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_int32_inc_nb(int32_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_int64_inc_nb(int64_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_uint32_inc_nb(uint32_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_uint64_inc_nb(uint64_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_size_inc_nb(size_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_inc_nb(ptrdiff_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int_inc_nb(shmem_ctx_t ctx, int *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_long_inc_nb(shmem_ctx_t ctx, long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_inc_nb(shmem_ctx_t ctx, long long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_inc_nb(shmem_ctx_t ctx, unsigned int *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_inc_nb(shmem_ctx_t ctx, unsigned long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_inc_nb(shmem_ctx_t ctx, unsigned long long *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_inc_nb(shmem_ctx_t ctx, int32_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_inc_nb(shmem_ctx_t ctx, int64_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_inc_nb(shmem_ctx_t ctx, uint32_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_inc_nb(shmem_ctx_t ctx, uint64_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_size_inc_nb(shmem_ctx_t ctx, size_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_inc_nb(shmem_ctx_t ctx, ptrdiff_t *target, int pe, shmemx_request_handle_t *request);
+void shmemx_float_put_nb(float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_double_put_nb(double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_longdouble_put_nb(long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_char_put_nb(char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_schar_put_nb(signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_short_put_nb(short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int_put_nb(int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_long_put_nb(long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_longlong_put_nb(long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uchar_put_nb(unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ushort_put_nb(unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint_put_nb(unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ulong_put_nb(unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ulonglong_put_nb(unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int8_put_nb(int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int16_put_nb(int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int32_put_nb(int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int64_put_nb(int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint8_put_nb(uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint16_put_nb(uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint32_put_nb(uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint64_put_nb(uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_size_put_nb(size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_put_nb(ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_float_put_nb(shmem_ctx_t ctx, float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_double_put_nb(shmem_ctx_t ctx, double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longdouble_put_nb(shmem_ctx_t ctx, long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_char_put_nb(shmem_ctx_t ctx, char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_schar_put_nb(shmem_ctx_t ctx, signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_short_put_nb(shmem_ctx_t ctx, short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int_put_nb(shmem_ctx_t ctx, int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_long_put_nb(shmem_ctx_t ctx, long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_put_nb(shmem_ctx_t ctx, long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uchar_put_nb(shmem_ctx_t ctx, unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ushort_put_nb(shmem_ctx_t ctx, unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_put_nb(shmem_ctx_t ctx, unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_put_nb(shmem_ctx_t ctx, unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_put_nb(shmem_ctx_t ctx, unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int8_put_nb(shmem_ctx_t ctx, int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int16_put_nb(shmem_ctx_t ctx, int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_put_nb(shmem_ctx_t ctx, int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_put_nb(shmem_ctx_t ctx, int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint8_put_nb(shmem_ctx_t ctx, uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint16_put_nb(shmem_ctx_t ctx, uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_put_nb(shmem_ctx_t ctx, uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_put_nb(shmem_ctx_t ctx, uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_size_put_nb(shmem_ctx_t ctx, size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_put_nb(shmem_ctx_t ctx, ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_put8_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_put16_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_put32_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_put64_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_put128_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_put8_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_put16_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_put32_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_put64_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_put128_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_putmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_putmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_float_get_nb(float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_double_get_nb(double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_longdouble_get_nb(long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_char_get_nb(char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_schar_get_nb(signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_short_get_nb(short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int_get_nb(int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_long_get_nb(long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_longlong_get_nb(long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uchar_get_nb(unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ushort_get_nb(unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint_get_nb(unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ulong_get_nb(unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ulonglong_get_nb(unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int8_get_nb(int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int16_get_nb(int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int32_get_nb(int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_int64_get_nb(int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint8_get_nb(uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint16_get_nb(uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint32_get_nb(uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_uint64_get_nb(uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_size_get_nb(size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ptrdiff_get_nb(ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_float_get_nb(shmem_ctx_t ctx, float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_double_get_nb(shmem_ctx_t ctx, double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longdouble_get_nb(shmem_ctx_t ctx, long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_char_get_nb(shmem_ctx_t ctx, char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_schar_get_nb(shmem_ctx_t ctx, signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_short_get_nb(shmem_ctx_t ctx, short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int_get_nb(shmem_ctx_t ctx, int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_long_get_nb(shmem_ctx_t ctx, long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_longlong_get_nb(shmem_ctx_t ctx, long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uchar_get_nb(shmem_ctx_t ctx, unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ushort_get_nb(shmem_ctx_t ctx, unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint_get_nb(shmem_ctx_t ctx, unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulong_get_nb(shmem_ctx_t ctx, unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ulonglong_get_nb(shmem_ctx_t ctx, unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int8_get_nb(shmem_ctx_t ctx, int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int16_get_nb(shmem_ctx_t ctx, int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int32_get_nb(shmem_ctx_t ctx, int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_int64_get_nb(shmem_ctx_t ctx, int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint8_get_nb(shmem_ctx_t ctx, uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint16_get_nb(shmem_ctx_t ctx, uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint32_get_nb(shmem_ctx_t ctx, uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_uint64_get_nb(shmem_ctx_t ctx, uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_size_get_nb(shmem_ctx_t ctx, size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_ptrdiff_get_nb(shmem_ctx_t ctx, ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_get8_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_get16_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_get32_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_get64_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_get128_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_get8_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_get16_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_get32_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_get64_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_get128_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_getmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void shmemx_ctx_getmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+
+/* Their names for tools (10.2). */
+
+/* Explicit active sets (docs/extensions.md) */
+shmemx_aset *pshmemx_create_strided_aset(int PE_start, int PE_stride, int PE_size);
+shmemx_aset *pshmemx_create_log_strided_aset(int PE_start, int PE_log_stride, int PE_size, int stride_base);
+shmemx_aset *pshmemx_create_custom_aset(int PE_start, shmemx_offset_fn offset, int PE_size, void *const_params);
+shmemx_aset *pshmemx_create_generic_aset(int *PE_list, int PE_size);
+int pshmemx_in_aset(shmemx_aset *aset);
+int pshmemx_aset_size(shmemx_aset *aset);
+int pshmemx_aset_pe(shmemx_aset *aset, int index);
+int pshmemx_aset_index(shmemx_aset *aset, int pe);
+void pshmemx_delete_aset(shmemx_aset *aset);
+int pshmemx_team_split_aset(shmem_team_t parent, shmemx_aset *aset, const shmem_team_config_t *config, long config_mask, shmem_team_t *new_team);
+void pshmemx_barrier_aset(shmemx_aset *aset, long *pSync);
+void pshmemx_sync_aset(shmemx_aset *aset, long *pSync);
+void pshmemx_broadcast32_aset(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync);
+void pshmemx_broadcast64_aset(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync);
+void pshmemx_collect32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_collect64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_fcollect32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_fcollect64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_alltoall32_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_alltoall64_aset(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync);
+void pshmemx_short_and_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_and_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_and_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_and_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_short_or_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_or_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_or_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_or_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_short_xor_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_xor_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_xor_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_xor_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_short_max_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_max_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_max_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_max_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_float_max_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void pshmemx_double_max_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void pshmemx_longdouble_max_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void pshmemx_short_min_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_min_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_min_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_min_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_float_min_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void pshmemx_double_min_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void pshmemx_longdouble_min_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void pshmemx_short_sum_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_sum_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_sum_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_sum_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_float_sum_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void pshmemx_double_sum_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void pshmemx_longdouble_sum_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void pshmemx_complexd_sum_to_all_aset(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync);
+void pshmemx_complexf_sum_to_all_aset(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync);
+void pshmemx_short_prod_to_all_aset(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync);
+void pshmemx_int_prod_to_all_aset(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync);
+void pshmemx_long_prod_to_all_aset(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync);
+void pshmemx_longlong_prod_to_all_aset(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync);
+void pshmemx_float_prod_to_all_aset(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync);
+void pshmemx_double_prod_to_all_aset(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync);
+void pshmemx_longdouble_prod_to_all_aset(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync);
+void pshmemx_complexd_prod_to_all_aset(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync);
+void pshmemx_complexf_prod_to_all_aset(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync);
+
+/* Request handles (docs/extensions.md) */
+void pshmemx_wait_req(shmemx_request_handle_t request);
+int pshmemx_test_req(shmemx_request_handle_t request);
+int pshmemx_req_wait(shmemx_req_h *request);
+int pshmemx_req_test(shmemx_req_h *request);
+int pshmemx_req_wait_all(size_t n, shmemx_req_h *requests);
+size_t pshmemx_req_wait_any(size_t n, shmemx_req_h *requests);
+size_t pshmemx_req_test_some(size_t n, shmemx_req_h *requests, size_t *indices);
+int pshmemx_req_wait_remote(shmemx_req_h *request);
+void pshmemx_barrier_aset_nb(shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_sync_aset_nb(shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_broadcast32_nb(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_broadcast64_nb(void *target, const void *source, size_t nelems, int PE_root, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_collect32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_collect64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_fcollect32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_fcollect64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_alltoall32_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_alltoall64_nb(void *target, const void *source, size_t nelems, shmemx_aset *aset, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_and_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_and_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_and_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_and_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_or_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_or_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_or_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_or_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_xor_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_xor_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_xor_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_xor_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_max_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_max_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_max_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_max_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_float_max_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_double_max_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longdouble_max_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_min_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_min_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_min_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_min_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_float_min_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_double_min_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longdouble_min_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_sum_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_sum_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_sum_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_sum_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_float_sum_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_double_sum_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longdouble_sum_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_complexd_sum_to_all_nb(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_complexf_sum_to_all_nb(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_short_prod_to_all_nb(short *target, const short *source, int nreduce, shmemx_aset *aset, short *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_int_prod_to_all_nb(int *target, const int *source, int nreduce, shmemx_aset *aset, int *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_long_prod_to_all_nb(long *target, const long *source, int nreduce, shmemx_aset *aset, long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longlong_prod_to_all_nb(long long *target, const long long *source, int nreduce, shmemx_aset *aset, long long *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_float_prod_to_all_nb(float *target, const float *source, int nreduce, shmemx_aset *aset, float *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_double_prod_to_all_nb(double *target, const double *source, int nreduce, shmemx_aset *aset, double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_longdouble_prod_to_all_nb(long double *target, const long double *source, int nreduce, shmemx_aset *aset, long double *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_complexd_prod_to_all_nb(PELLUCID_COMPLEX(double) *target, const PELLUCID_COMPLEX(double) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(double) *pWrk, long *pSync, shmemx_request_handle_t *request);
+void pshmemx_complexf_prod_to_all_nb(PELLUCID_COMPLEX(float) *target, const PELLUCID_COMPLEX(float) *source, int nreduce, shmemx_aset *aset, PELLUCID_COMPLEX(float) *pWrk, long *pSync, shmemx_request_handle_t *request);
+int pshmemx_team_sync_nb(shmem_team_t team, shmemx_req_h *request);
+int pshmemx_float_broadcast_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_double_broadcast_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_longdouble_broadcast_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_char_broadcast_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_schar_broadcast_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_short_broadcast_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_int_broadcast_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_long_broadcast_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_longlong_broadcast_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uchar_broadcast_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_ushort_broadcast_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uint_broadcast_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_ulong_broadcast_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_ulonglong_broadcast_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_int8_broadcast_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_int16_broadcast_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_int32_broadcast_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_int64_broadcast_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uint8_broadcast_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uint16_broadcast_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uint32_broadcast_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_uint64_broadcast_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_size_broadcast_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_ptrdiff_broadcast_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_broadcastmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root, shmemx_req_h *request);
+int pshmemx_float_alltoall_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_double_alltoall_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longdouble_alltoall_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_char_alltoall_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_schar_alltoall_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_short_alltoall_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int_alltoall_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_long_alltoall_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longlong_alltoall_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uchar_alltoall_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ushort_alltoall_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint_alltoall_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulong_alltoall_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulonglong_alltoall_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int8_alltoall_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int16_alltoall_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int32_alltoall_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int64_alltoall_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint8_alltoall_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint16_alltoall_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint32_alltoall_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint64_alltoall_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_size_alltoall_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ptrdiff_alltoall_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_alltoallmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_float_collect_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_double_collect_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longdouble_collect_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_char_collect_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_schar_collect_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_short_collect_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int_collect_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_long_collect_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longlong_collect_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uchar_collect_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ushort_collect_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint_collect_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulong_collect_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulonglong_collect_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int8_collect_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int16_collect_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int32_collect_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int64_collect_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint8_collect_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint16_collect_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint32_collect_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint64_collect_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_size_collect_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ptrdiff_collect_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_collectmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_float_fcollect_nb(shmem_team_t team, float *dest, const float *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_double_fcollect_nb(shmem_team_t team, double *dest, const double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longdouble_fcollect_nb(shmem_team_t team, long double *dest, const long double *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_char_fcollect_nb(shmem_team_t team, char *dest, const char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_schar_fcollect_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_short_fcollect_nb(shmem_team_t team, short *dest, const short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int_fcollect_nb(shmem_team_t team, int *dest, const int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_long_fcollect_nb(shmem_team_t team, long *dest, const long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_longlong_fcollect_nb(shmem_team_t team, long long *dest, const long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uchar_fcollect_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ushort_fcollect_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint_fcollect_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulong_fcollect_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ulonglong_fcollect_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int8_fcollect_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int16_fcollect_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int32_fcollect_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_int64_fcollect_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint8_fcollect_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint16_fcollect_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint32_fcollect_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uint64_fcollect_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_size_fcollect_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_ptrdiff_fcollect_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_fcollectmem_nb(shmem_team_t team, void *dest, const void *source, size_t nelems, shmemx_req_h *request);
+int pshmemx_uchar_and_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_and_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_and_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_and_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_and_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_and_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_and_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_and_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_and_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_and_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_and_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_and_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_and_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_and_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_or_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_or_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_or_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_or_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_or_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_or_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_or_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_or_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_or_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_or_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_or_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_or_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_or_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_or_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_xor_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_xor_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_xor_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_xor_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_xor_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_xor_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_xor_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_xor_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_xor_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_xor_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_xor_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_xor_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_xor_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_xor_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_char_max_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_schar_max_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_short_max_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int_max_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_long_max_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longlong_max_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ptrdiff_max_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_max_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_max_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_max_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_max_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_max_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_max_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_max_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_max_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_max_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_max_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_max_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_max_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_max_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_max_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_float_max_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_double_max_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longdouble_max_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_char_min_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_schar_min_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_short_min_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int_min_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_long_min_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longlong_min_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ptrdiff_min_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_min_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_min_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_min_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_min_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_min_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_min_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_min_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_min_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_min_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_min_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_min_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_min_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_min_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_min_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_float_min_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_double_min_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longdouble_min_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_char_sum_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_schar_sum_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_short_sum_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int_sum_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_long_sum_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longlong_sum_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ptrdiff_sum_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_sum_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_sum_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_sum_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_sum_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_sum_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_sum_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_sum_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_sum_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_sum_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_sum_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_sum_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_sum_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_sum_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_sum_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_float_sum_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_double_sum_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longdouble_sum_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_complexd_sum_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(double) *dest, const PELLUCID_COMPLEX(double) *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_complexf_sum_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(float) *dest, const PELLUCID_COMPLEX(float) *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_char_prod_reduce_nb(shmem_team_t team, char *dest, const char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_schar_prod_reduce_nb(shmem_team_t team, signed char *dest, const signed char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_short_prod_reduce_nb(shmem_team_t team, short *dest, const short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int_prod_reduce_nb(shmem_team_t team, int *dest, const int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_long_prod_reduce_nb(shmem_team_t team, long *dest, const long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longlong_prod_reduce_nb(shmem_team_t team, long long *dest, const long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ptrdiff_prod_reduce_nb(shmem_team_t team, ptrdiff_t *dest, const ptrdiff_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uchar_prod_reduce_nb(shmem_team_t team, unsigned char *dest, const unsigned char *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ushort_prod_reduce_nb(shmem_team_t team, unsigned short *dest, const unsigned short *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint_prod_reduce_nb(shmem_team_t team, unsigned int *dest, const unsigned int *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulong_prod_reduce_nb(shmem_team_t team, unsigned long *dest, const unsigned long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_ulonglong_prod_reduce_nb(shmem_team_t team, unsigned long long *dest, const unsigned long long *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int8_prod_reduce_nb(shmem_team_t team, int8_t *dest, const int8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int16_prod_reduce_nb(shmem_team_t team, int16_t *dest, const int16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int32_prod_reduce_nb(shmem_team_t team, int32_t *dest, const int32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_int64_prod_reduce_nb(shmem_team_t team, int64_t *dest, const int64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint8_prod_reduce_nb(shmem_team_t team, uint8_t *dest, const uint8_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint16_prod_reduce_nb(shmem_team_t team, uint16_t *dest, const uint16_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint32_prod_reduce_nb(shmem_team_t team, uint32_t *dest, const uint32_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_uint64_prod_reduce_nb(shmem_team_t team, uint64_t *dest, const uint64_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_size_prod_reduce_nb(shmem_team_t team, size_t *dest, const size_t *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_float_prod_reduce_nb(shmem_team_t team, float *dest, const float *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_double_prod_reduce_nb(shmem_team_t team, double *dest, const double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_longdouble_prod_reduce_nb(shmem_team_t team, long double *dest, const long double *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_complexd_prod_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(double) *dest, const PELLUCID_COMPLEX(double) *source, size_t nreduce, shmemx_req_h *request);
+int pshmemx_complexf_prod_reduce_nb(shmem_team_t team, PELLUCID_COMPLEX(float) *dest, const PELLUCID_COMPLEX(float) *source, size_t nreduce, shmemx_req_h *request);
+void pshmemx_int_fadd_nb(int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_long_fadd_nb(long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_longlong_fadd_nb(long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint_fadd_nb(unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulong_fadd_nb(unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_fadd_nb(unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_int32_fadd_nb(int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int64_fadd_nb(int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint32_fadd_nb(uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint64_fadd_nb(uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_size_fadd_nb(size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_fadd_nb(ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_fadd_nb(shmem_ctx_t ctx, int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_fadd_nb(shmem_ctx_t ctx, long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_fadd_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_fadd_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_fadd_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_fadd_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_fadd_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_fadd_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_fadd_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_fadd_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_fadd_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_fadd_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_float_swap_nb(float *target, float value, int pe, float *oldval, shmemx_request_handle_t *request);
+void pshmemx_double_swap_nb(double *target, double value, int pe, double *oldval, shmemx_request_handle_t *request);
+void pshmemx_int_swap_nb(int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_long_swap_nb(long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_longlong_swap_nb(long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint_swap_nb(unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulong_swap_nb(unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_swap_nb(unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_int32_swap_nb(int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int64_swap_nb(int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint32_swap_nb(uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint64_swap_nb(uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_size_swap_nb(size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_swap_nb(ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_float_swap_nb(shmem_ctx_t ctx, float *target, float value, int pe, float *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_double_swap_nb(shmem_ctx_t ctx, double *target, double value, int pe, double *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_swap_nb(shmem_ctx_t ctx, int *target, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_swap_nb(shmem_ctx_t ctx, long *target, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_swap_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_swap_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_swap_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_swap_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_swap_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_swap_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_swap_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_swap_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_swap_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_swap_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int_cswap_nb(int *target, int cond, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_long_cswap_nb(long *target, long cond, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_longlong_cswap_nb(long long *target, long long cond, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint_cswap_nb(unsigned int *target, unsigned int cond, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulong_cswap_nb(unsigned long *target, unsigned long cond, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_cswap_nb(unsigned long long *target, unsigned long long cond, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_int32_cswap_nb(int32_t *target, int32_t cond, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int64_cswap_nb(int64_t *target, int64_t cond, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint32_cswap_nb(uint32_t *target, uint32_t cond, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint64_cswap_nb(uint64_t *target, uint64_t cond, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_size_cswap_nb(size_t *target, size_t cond, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_cswap_nb(ptrdiff_t *target, ptrdiff_t cond, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_cswap_nb(shmem_ctx_t ctx, int *target, int cond, int value, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_cswap_nb(shmem_ctx_t ctx, long *target, long cond, long value, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_cswap_nb(shmem_ctx_t ctx, long long *target, long long cond, long long value, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_cswap_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int cond, unsigned int value, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_cswap_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long cond, unsigned long value, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_cswap_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long cond, unsigned long long value, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_cswap_nb(shmem_ctx_t ctx, int32_t *target, int32_t cond, int32_t value, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_cswap_nb(shmem_ctx_t ctx, int64_t *target, int64_t cond, int64_t value, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_cswap_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t cond, uint32_t value, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_cswap_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t cond, uint64_t value, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_cswap_nb(shmem_ctx_t ctx, size_t *target, size_t cond, size_t value, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_cswap_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t cond, ptrdiff_t value, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int_finc_nb(int *target, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_long_finc_nb(long *target, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_longlong_finc_nb(long long *target, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint_finc_nb(unsigned int *target, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulong_finc_nb(unsigned long *target, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_finc_nb(unsigned long long *target, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_int32_finc_nb(int32_t *target, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int64_finc_nb(int64_t *target, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint32_finc_nb(uint32_t *target, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_uint64_finc_nb(uint64_t *target, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_size_finc_nb(size_t *target, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_finc_nb(ptrdiff_t *target, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_finc_nb(shmem_ctx_t ctx, int *target, int pe, int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_finc_nb(shmem_ctx_t ctx, long *target, int pe, long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_finc_nb(shmem_ctx_t ctx, long long *target, int pe, long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_finc_nb(shmem_ctx_t ctx, unsigned int *target, int pe, unsigned int *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_finc_nb(shmem_ctx_t ctx, unsigned long *target, int pe, unsigned long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_finc_nb(shmem_ctx_t ctx, unsigned long long *target, int pe, unsigned long long *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_finc_nb(shmem_ctx_t ctx, int32_t *target, int pe, int32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_finc_nb(shmem_ctx_t ctx, int64_t *target, int pe, int64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_finc_nb(shmem_ctx_t ctx, uint32_t *target, int pe, uint32_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_finc_nb(shmem_ctx_t ctx, uint64_t *target, int pe, uint64_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_finc_nb(shmem_ctx_t ctx, size_t *target, int pe, size_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_finc_nb(shmem_ctx_t ctx, ptrdiff_t *target, int pe, ptrdiff_t *oldval, shmemx_request_handle_t *request);
+void pshmemx_int_add_nb(int *target, int value, int pe, shmemx_request_handle_t *request);
+void pshmemx_long_add_nb(long *target, long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_longlong_add_nb(long long *target, long long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint_add_nb(unsigned int *target, unsigned int value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulong_add_nb(unsigned long *target, unsigned long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_add_nb(unsigned long long *target, unsigned long long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_int32_add_nb(int32_t *target, int32_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_int64_add_nb(int64_t *target, int64_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint32_add_nb(uint32_t *target, uint32_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint64_add_nb(uint64_t *target, uint64_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_size_add_nb(size_t *target, size_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_add_nb(ptrdiff_t *target, ptrdiff_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_add_nb(shmem_ctx_t ctx, int *target, int value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_add_nb(shmem_ctx_t ctx, long *target, long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_add_nb(shmem_ctx_t ctx, long long *target, long long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_add_nb(shmem_ctx_t ctx, unsigned int *target, unsigned int value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_add_nb(shmem_ctx_t ctx, unsigned long *target, unsigned long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_add_nb(shmem_ctx_t ctx, unsigned long long *target, unsigned long long value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_add_nb(shmem_ctx_t ctx, int32_t *target, int32_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_add_nb(shmem_ctx_t ctx, int64_t *target, int64_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_add_nb(shmem_ctx_t ctx, uint32_t *target, uint32_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_add_nb(shmem_ctx_t ctx, uint64_t *target, uint64_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_add_nb(shmem_ctx_t ctx, size_t *target, size_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_add_nb(shmem_ctx_t ctx, ptrdiff_t *target, ptrdiff_t value, int pe, shmemx_request_handle_t *request);
+void pshmemx_int_inc_nb(int *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_long_inc_nb(long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_longlong_inc_nb(long long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint_inc_nb(unsigned int *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulong_inc_nb(unsigned long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_inc_nb(unsigned long long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_int32_inc_nb(int32_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_int64_inc_nb(int64_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint32_inc_nb(uint32_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint64_inc_nb(uint64_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_size_inc_nb(size_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_inc_nb(ptrdiff_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_inc_nb(shmem_ctx_t ctx, int *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_inc_nb(shmem_ctx_t ctx, long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_inc_nb(shmem_ctx_t ctx, long long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_inc_nb(shmem_ctx_t ctx, unsigned int *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_inc_nb(shmem_ctx_t ctx, unsigned long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_inc_nb(shmem_ctx_t ctx, unsigned long long *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_inc_nb(shmem_ctx_t ctx, int32_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_inc_nb(shmem_ctx_t ctx, int64_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_inc_nb(shmem_ctx_t ctx, uint32_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_inc_nb(shmem_ctx_t ctx, uint64_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_inc_nb(shmem_ctx_t ctx, size_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_inc_nb(shmem_ctx_t ctx, ptrdiff_t *target, int pe, shmemx_request_handle_t *request);
+void pshmemx_float_put_nb(float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_double_put_nb(double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_longdouble_put_nb(long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_char_put_nb(char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_schar_put_nb(signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_short_put_nb(short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int_put_nb(int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_long_put_nb(long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_longlong_put_nb(long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uchar_put_nb(unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ushort_put_nb(unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint_put_nb(unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulong_put_nb(unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_put_nb(unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int8_put_nb(int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int16_put_nb(int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int32_put_nb(int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int64_put_nb(int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint8_put_nb(uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint16_put_nb(uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint32_put_nb(uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint64_put_nb(uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_size_put_nb(size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_put_nb(ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_float_put_nb(shmem_ctx_t ctx, float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_double_put_nb(shmem_ctx_t ctx, double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longdouble_put_nb(shmem_ctx_t ctx, long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_char_put_nb(shmem_ctx_t ctx, char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_schar_put_nb(shmem_ctx_t ctx, signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_short_put_nb(shmem_ctx_t ctx, short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_put_nb(shmem_ctx_t ctx, int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_put_nb(shmem_ctx_t ctx, long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_put_nb(shmem_ctx_t ctx, long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uchar_put_nb(shmem_ctx_t ctx, unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ushort_put_nb(shmem_ctx_t ctx, unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_put_nb(shmem_ctx_t ctx, unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_put_nb(shmem_ctx_t ctx, unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_put_nb(shmem_ctx_t ctx, unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int8_put_nb(shmem_ctx_t ctx, int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int16_put_nb(shmem_ctx_t ctx, int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_put_nb(shmem_ctx_t ctx, int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_put_nb(shmem_ctx_t ctx, int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint8_put_nb(shmem_ctx_t ctx, uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint16_put_nb(shmem_ctx_t ctx, uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_put_nb(shmem_ctx_t ctx, uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_put_nb(shmem_ctx_t ctx, uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_put_nb(shmem_ctx_t ctx, size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_put_nb(shmem_ctx_t ctx, ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_put8_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_put16_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_put32_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_put64_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_put128_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_put8_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_put16_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_put32_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_put64_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_put128_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_putmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_putmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_float_get_nb(float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_double_get_nb(double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_longdouble_get_nb(long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_char_get_nb(char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_schar_get_nb(signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_short_get_nb(short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int_get_nb(int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_long_get_nb(long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_longlong_get_nb(long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uchar_get_nb(unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ushort_get_nb(unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint_get_nb(unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulong_get_nb(unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ulonglong_get_nb(unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int8_get_nb(int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int16_get_nb(int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int32_get_nb(int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_int64_get_nb(int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint8_get_nb(uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint16_get_nb(uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint32_get_nb(uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_uint64_get_nb(uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_size_get_nb(size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ptrdiff_get_nb(ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_float_get_nb(shmem_ctx_t ctx, float *target, const float *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_double_get_nb(shmem_ctx_t ctx, double *target, const double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longdouble_get_nb(shmem_ctx_t ctx, long double *target, const long double *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_char_get_nb(shmem_ctx_t ctx, char *target, const char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_schar_get_nb(shmem_ctx_t ctx, signed char *target, const signed char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_short_get_nb(shmem_ctx_t ctx, short *target, const short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int_get_nb(shmem_ctx_t ctx, int *target, const int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_long_get_nb(shmem_ctx_t ctx, long *target, const long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_longlong_get_nb(shmem_ctx_t ctx, long long *target, const long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uchar_get_nb(shmem_ctx_t ctx, unsigned char *target, const unsigned char *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ushort_get_nb(shmem_ctx_t ctx, unsigned short *target, const unsigned short *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint_get_nb(shmem_ctx_t ctx, unsigned int *target, const unsigned int *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulong_get_nb(shmem_ctx_t ctx, unsigned long *target, const unsigned long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ulonglong_get_nb(shmem_ctx_t ctx, unsigned long long *target, const unsigned long long *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int8_get_nb(shmem_ctx_t ctx, int8_t *target, const int8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int16_get_nb(shmem_ctx_t ctx, int16_t *target, const int16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int32_get_nb(shmem_ctx_t ctx, int32_t *target, const int32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_int64_get_nb(shmem_ctx_t ctx, int64_t *target, const int64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint8_get_nb(shmem_ctx_t ctx, uint8_t *target, const uint8_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint16_get_nb(shmem_ctx_t ctx, uint16_t *target, const uint16_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint32_get_nb(shmem_ctx_t ctx, uint32_t *target, const uint32_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_uint64_get_nb(shmem_ctx_t ctx, uint64_t *target, const uint64_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_size_get_nb(shmem_ctx_t ctx, size_t *target, const size_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_ptrdiff_get_nb(shmem_ctx_t ctx, ptrdiff_t *target, const ptrdiff_t *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_get8_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_get16_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_get32_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_get64_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_get128_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_get8_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_get16_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_get32_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_get64_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_get128_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_getmem_nb(void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+void pshmemx_ctx_getmem_nb(shmem_ctx_t ctx, void *target, const void *source, size_t len, int pe, shmemx_request_handle_t *request);
+
+/*
+ * The names of the paper "OpenSHMEM Extensions and a Vision for its Future Direction" (2014), for its examples.
+ */
+#ifdef SHMEMX_PAPER_NAMES
+typedef shmemx_aset shmem_aset;
+typedef shmemx_request_handle_t shmem_request_handle_t;
+static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
+{
+    *err = aset ? SHMEMX_SUCCESS : SHMEMX_ERROR_ARGUMENT;
+    return aset;
+}
+#define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)
+#define PELLUCID_PAPER_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name
+#define PELLUCID_BROADCAST32_6(target, source, nelems, aset, pSync, request) \
+    shmemx_broadcast32_nb(target, source, nelems, 0, aset, pSync, request)
+#define shmem_broadcast32_nb(...) \
+    PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcast32_nb, PELLUCID_BROADCAST32_6, 0)(__VA_ARGS__)
+#define PELLUCID_BROADCAST64_6(target, source, nelems, aset, pSync, request) \
+    shmemx_broadcast64_nb(target, source, nelems, 0, aset, pSync, request)
+#define shmem_broadcast64_nb(...) \
+    PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcast64_nb, PELLUCID_BROADCAST64_6, 0)(__VA_ARGS__)
+#define shmem_create_strided_aset shmemx_create_strided_aset
+#define shmem_create_log_strided_aset shmemx_create_log_strided_aset
+#define shmem_create_custom_aset shmemx_create_custom_aset
+#define shmem_create_generic_aset shmemx_create_generic_aset
+#define shmem_in_aset shmemx_in_aset
+#define shmem_aset_size shmemx_aset_size
+#define shmem_delete_aset shmemx_delete_aset
+#define shmem_barrier_aset shmemx_barrier_aset
+#define shmem_broadcast32_aset shmemx_broadcast32_aset
+#define shmem_broadcast64_aset shmemx_broadcast64_aset
+#define shmem_collect32_aset shmemx_collect32_aset
+#define shmem_collect64_aset shmemx_collect64_aset
+#define shmem_fcollect32_aset shmemx_fcollect32_aset
+#define shmem_fcollect64_aset shmemx_fcollect64_aset
+#define shmem_alltoall32_aset shmemx_alltoall32_aset
+#define shmem_alltoall64_aset shmemx_alltoall64_aset
+#define shmem_short_and_to_all_aset shmemx_short_and_to_all_aset
+#define shmem_int_and_to_all_aset shmemx_int_and_to_all_aset
+#define shmem_long_and_to_all_aset shmemx_long_and_to_all_aset
+#define shmem_longlong_and_to_all_aset shmemx_longlong_and_to_all_aset
+#define shmem_short_or_to_all_aset shmemx_short_or_to_all_aset
+#define shmem_int_or_to_all_aset shmemx_int_or_to_all_aset
+#define shmem_long_or_to_all_aset shmemx_long_or_to_all_aset
+#define shmem_longlong_or_to_all_aset shmemx_longlong_or_to_all_aset
+#define shmem_short_xor_to_all_aset shmemx_short_xor_to_all_aset
+#define shmem_int_xor_to_all_aset shmemx_int_xor_to_all_aset
+#define shmem_long_xor_to_all_aset shmemx_long_xor_to_all_aset
+#define shmem_longlong_xor_to_all_aset shmemx_longlong_xor_to_all_aset
+#define shmem_short_max_to_all_aset shmemx_short_max_to_all_aset
+#define shmem_int_max_to_all_aset shmemx_int_max_to_all_aset
+#define shmem_long_max_to_all_aset shmemx_long_max_to_all_aset
+#define shmem_longlong_max_to_all_aset shmemx_longlong_max_to_all_aset
+#define shmem_float_max_to_all_aset shmemx_float_max_to_all_aset
+#define shmem_double_max_to_all_aset shmemx_double_max_to_all_aset
+#define shmem_longdouble_max_to_all_aset shmemx_longdouble_max_to_all_aset
+#define shmem_short_min_to_all_aset shmemx_short_min_to_all_aset
+#define shmem_int_min_to_all_aset shmemx_int_min_to_all_aset
+#define shmem_long_min_to_all_aset shmemx_long_min_to_all_aset
+#define shmem_longlong_min_to_all_aset shmemx_longlong_min_to_all_aset
+#define shmem_float_min_to_all_aset shmemx_float_min_to_all_aset
+#define shmem_double_min_to_all_aset shmemx_double_min_to_all_aset
+#define shmem_longdouble_min_to_all_aset shmemx_longdouble_min_to_all_aset
+#define shmem_short_sum_to_all_aset shmemx_short_sum_to_all_aset
+#define shmem_int_sum_to_all_aset shmemx_int_sum_to_all_aset
+#define shmem_long_sum_to_all_aset shmemx_long_sum_to_all_aset
+#define shmem_longlong_sum_to_all_aset shmemx_longlong_sum_to_all_aset
+#define shmem_float_sum_to_all_aset shmemx_float_sum_to_all_aset
+#define shmem_double_sum_to_all_aset shmemx_double_sum_to_all_aset
+#define shmem_longdouble_sum_to_all_aset shmemx_longdouble_sum_to_all_aset
+#define shmem_complexd_sum_to_all_aset shmemx_complexd_sum_to_all_aset
+#define shmem_complexf_sum_to_all_aset shmemx_complexf_sum_to_all_aset
+#define shmem_short_prod_to_all_aset shmemx_short_prod_to_all_aset
+#define shmem_int_prod_to_all_aset shmemx_int_prod_to_all_aset
+#define shmem_long_prod_to_all_aset shmemx_long_prod_to_all_aset
+#define shmem_longlong_prod_to_all_aset shmemx_longlong_prod_to_all_aset
+#define shmem_float_prod_to_all_aset shmemx_float_prod_to_all_aset
+#define shmem_double_prod_to_all_aset shmemx_double_prod_to_all_aset
+#define shmem_longdouble_prod_to_all_aset shmemx_longdouble_prod_to_all_aset
+#define shmem_complexd_prod_to_all_aset shmemx_complexd_prod_to_all_aset
+#define shmem_complexf_prod_to_all_aset shmemx_complexf_prod_to_all_aset
+#define shmem_wait_req shmemx_wait_req
+#define shmem_test_req shmemx_test_req
+#define shmem_barrier_aset_nb shmemx_barrier_aset_nb
+#define shmem_collect32_nb shmemx_collect32_nb
+#define shmem_collect64_nb shmemx_collect64_nb
+#define shmem_fcollect32_nb shmemx_fcollect32_nb
+#define shmem_fcollect64_nb shmemx_fcollect64_nb
+#define shmem_alltoall32_nb shmemx_alltoall32_nb
+#define shmem_alltoall64_nb shmemx_alltoall64_nb
+#define shmem_short_and_to_all_nb shmemx_short_and_to_all_nb
+#define shmem_int_and_to_all_nb shmemx_int_and_to_all_nb
+#define shmem_long_and_to_all_nb shmemx_long_and_to_all_nb
+#define shmem_longlong_and_to_all_nb shmemx_longlong_and_to_all_nb
+#define shmem_short_or_to_all_nb shmemx_short_or_to_all_nb
+#define shmem_int_or_to_all_nb shmemx_int_or_to_all_nb
+#define shmem_long_or_to_all_nb shmemx_long_or_to_all_nb
+#define shmem_longlong_or_to_all_nb shmemx_longlong_or_to_all_nb
+#define shmem_short_xor_to_all_nb shmemx_short_xor_to_all_nb
+#define shmem_int_xor_to_all_nb shmemx_int_xor_to_all_nb
+#define shmem_long_xor_to_all_nb shmemx_long_xor_to_all_nb
+#define shmem_longlong_xor_to_all_nb shmemx_longlong_xor_to_all_nb
+#define shmem_short_max_to_all_nb shmemx_short_max_to_all_nb
+#define shmem_int_max_to_all_nb shmemx_int_max_to_all_nb
+#define shmem_long_max_to_all_nb shmemx_long_max_to_all_nb
+#define shmem_longlong_max_to_all_nb shmemx_longlong_max_to_all_nb
+#define shmem_float_max_to_all_nb shmemx_float_max_to_all_nb
+#define shmem_double_max_to_all_nb shmemx_double_max_to_all_nb
+#define shmem_longdouble_max_to_all_nb shmemx_longdouble_max_to_all_nb
+#define shmem_short_min_to_all_nb shmemx_short_min_to_all_nb
+#define shmem_int_min_to_all_nb shmemx_int_min_to_all_nb
+#define shmem_long_min_to_all_nb shmemx_long_min_to_all_nb
+#define shmem_longlong_min_to_all_nb shmemx_longlong_min_to_all_nb
+#define shmem_float_min_to_all_nb shmemx_float_min_to_all_nb
+#define shmem_double_min_to_all_nb shmemx_double_min_to_all_nb
+#define shmem_longdouble_min_to_all_nb shmemx_longdouble_min_to_all_nb
+#define shmem_short_sum_to_all_nb shmemx_short_sum_to_all_nb
+#define shmem_int_sum_to_all_nb shmemx_int_sum_to_all_nb
+#define shmem_long_sum_to_all_nb shmemx_long_sum_to_all_nb
+#define shmem_longlong_sum_to_all_nb shmemx_longlong_sum_to_all_nb
+#define shmem_float_sum_to_all_nb shmemx_float_sum_to_all_nb
+#define shmem_double_sum_to_all_nb shmemx_double_sum_to_all_nb
+#define shmem_longdouble_sum_to_all_nb shmemx_longdouble_sum_to_all_nb
+#define shmem_complexd_sum_to_all_nb shmemx_complexd_sum_to_all_nb
+#define shmem_complexf_sum_to_all_nb shmemx_complexf_sum_to_all_nb
+#define shmem_short_prod_to_all_nb shmemx_short_prod_to_all_nb
+#define shmem_int_prod_to_all_nb shmemx_int_prod_to_all_nb
+#define shmem_long_prod_to_all_nb shmemx_long_prod_to_all_nb
+#define shmem_longlong_prod_to_all_nb shmemx_longlong_prod_to_all_nb
+#define shmem_float_prod_to_all_nb shmemx_float_prod_to_all_nb
+#define shmem_double_prod_to_all_nb shmemx_double_prod_to_all_nb
+#define shmem_longdouble_prod_to_all_nb shmemx_longdouble_prod_to_all_nb
+#define shmem_complexd_prod_to_all_nb shmemx_complexd_prod_to_all_nb
+#define shmem_complexf_prod_to_all_nb shmemx_complexf_prod_to_all_nb
+#define shmem_int_fadd_nb shmemx_int_fadd_nb
+#define shmem_long_fadd_nb shmemx_long_fadd_nb
+#define shmem_longlong_fadd_nb shmemx_longlong_fadd_nb
+#define shmem_uint_fadd_nb shmemx_uint_fadd_nb
+#define shmem_ulong_fadd_nb shmemx_ulong_fadd_nb
+#define shmem_ulonglong_fadd_nb shmemx_ulonglong_fadd_nb
+#define shmem_int32_fadd_nb shmemx_int32_fadd_nb
+#define shmem_int64_fadd_nb shmemx_int64_fadd_nb
+#define shmem_uint32_fadd_nb shmemx_uint32_fadd_nb
+#define shmem_uint64_fadd_nb shmemx_uint64_fadd_nb
+#define shmem_size_fadd_nb shmemx_size_fadd_nb
+#define shmem_ptrdiff_fadd_nb shmemx_ptrdiff_fadd_nb
+#define shmem_float_swap_nb shmemx_float_swap_nb
+#define shmem_double_swap_nb shmemx_double_swap_nb
+#define shmem_int_swap_nb shmemx_int_swap_nb
+#define shmem_long_swap_nb shmemx_long_swap_nb
+#define shmem_longlong_swap_nb shmemx_longlong_swap_nb
+#define shmem_uint_swap_nb shmemx_uint_swap_nb
+#define shmem_ulong_swap_nb shmemx_ulong_swap_nb
+#define shmem_ulonglong_swap_nb shmemx_ulonglong_swap_nb
+#define shmem_int32_swap_nb shmemx_int32_swap_nb
+#define shmem_int64_swap_nb shmemx_int64_swap_nb
+#define shmem_uint32_swap_nb shmemx_uint32_swap_nb
+#define shmem_uint64_swap_nb shmemx_uint64_swap_nb
+#define shmem_size_swap_nb shmemx_size_swap_nb
+#define shmem_ptrdiff_swap_nb shmemx_ptrdiff_swap_nb
+#define shmem_int_cswap_nb shmemx_int_cswap_nb
+#define shmem_long_cswap_nb shmemx_long_cswap_nb
+#define shmem_longlong_cswap_nb shmemx_longlong_cswap_nb
+#define shmem_uint_cswap_nb shmemx_uint_cswap_nb
+#define shmem_ulong_cswap_nb shmemx_ulong_cswap_nb
+#define shmem_ulonglong_cswap_nb shmemx_ulonglong_cswap_nb
+#define shmem_int32_cswap_nb shmemx_int32_cswap_nb
+#define shmem_int64_cswap_nb shmemx_int64_cswap_nb
+#define shmem_uint32_cswap_nb shmemx_uint32_cswap_nb
+#define shmem_uint64_cswap_nb shmemx_uint64_cswap_nb
+#define shmem_size_cswap_nb shmemx_size_cswap_nb
+#define shmem_ptrdiff_cswap_nb shmemx_ptrdiff_cswap_nb
+#define shmem_int_finc_nb shmemx_int_finc_nb
+#define shmem_long_finc_nb shmemx_long_finc_nb
+#define shmem_longlong_finc_nb shmemx_longlong_finc_nb
+#define shmem_uint_finc_nb shmemx_uint_finc_nb
+#define shmem_ulong_finc_nb shmemx_ulong_finc_nb
+#define shmem_ulonglong_finc_nb shmemx_ulonglong_finc_nb
+#define shmem_int32_finc_nb shmemx_int32_finc_nb
+#define shmem_int64_finc_nb shmemx_int64_finc_nb
+#define shmem_uint32_finc_nb shmemx_uint32_finc_nb
+#define shmem_uint64_finc_nb shmemx_uint64_finc_nb
+#define shmem_size_finc_nb shmemx_size_finc_nb
+#define shmem_ptrdiff_finc_nb shmemx_ptrdiff_finc_nb
+#define shmem_int_add_nb shmemx_int_add_nb
+#define shmem_long_add_nb shmemx_long_add_nb
+#define shmem_longlong_add_nb shmemx_longlong_add_nb
+#define shmem_uint_add_nb shmemx_uint_add_nb
+#define shmem_ulong_add_nb shmemx_ulong_add_nb
+#define shmem_ulonglong_add_nb shmemx_ulonglong_add_nb
+#define shmem_int32_add_nb shmemx_int32_add_nb
+#define shmem_int64_add_nb shmemx_int64_add_nb
+#define shmem_uint32_add_nb shmemx_uint32_add_nb
+#define shmem_uint64_add_nb shmemx_uint64_add_nb
+#define shmem_size_add_nb shmemx_size_add_nb
+#define shmem_ptrdiff_add_nb shmemx_ptrdiff_add_nb
+#define shmem_int_inc_nb shmemx_int_inc_nb
+#define shmem_long_inc_nb shmemx_long_inc_nb
+#define shmem_longlong_inc_nb shmemx_longlong_inc_nb
+#define shmem_uint_inc_nb shmemx_uint_inc_nb
+#define shmem_ulong_inc_nb shmemx_ulong_inc_nb
+#define shmem_ulonglong_inc_nb shmemx_ulonglong_inc_nb
+#define shmem_int32_inc_nb shmemx_int32_inc_nb
+#define shmem_int64_inc_nb shmemx_int64_inc_nb
+#define shmem_uint32_inc_nb shmemx_uint32_inc_nb
+#define shmem_uint64_inc_nb shmemx_uint64_inc_nb
+#define shmem_size_inc_nb shmemx_size_inc_nb
+#define shmem_ptrdiff_inc_nb shmemx_ptrdiff_inc_nb
+#define shmem_float_put_nb shmemx_float_put_nb
+#define shmem_double_put_nb shmemx_double_put_nb
+#define shmem_longdouble_put_nb shmemx_longdouble_put_nb
+#define shmem_char_put_nb shmemx_char_put_nb
+#define shmem_schar_put_nb shmemx_schar_put_nb
+#define shmem_short_put_nb shmemx_short_put_nb
+#define shmem_int_put_nb shmemx_int_put_nb
+#define shmem_long_put_nb shmemx_long_put_nb
+#define shmem_longlong_put_nb shmemx_longlong_put_nb
+#define shmem_uchar_put_nb shmemx_uchar_put_nb
+#define shmem_ushort_put_nb shmemx_ushort_put_nb
+#define shmem_uint_put_nb shmemx_uint_put_nb
+#define shmem_ulong_put_nb shmemx_ulong_put_nb
+#define shmem_ulonglong_put_nb shmemx_ulonglong_put_nb
+#define shmem_int8_put_nb shmemx_int8_put_nb
+#define shmem_int16_put_nb shmemx_int16_put_nb
+#define shmem_int32_put_nb shmemx_int32_put_nb
+#define shmem_int64_put_nb shmemx_int64_put_nb
+#define shmem_uint8_put_nb shmemx_uint8_put_nb
+#define shmem_uint16_put_nb shmemx_uint16_put_nb
+#define shmem_uint32_put_nb shmemx_uint32_put_nb
+#define shmem_uint64_put_nb shmemx_uint64_put_nb
+#define shmem_size_put_nb shmemx_size_put_nb
+#define shmem_ptrdiff_put_nb shmemx_ptrdiff_put_nb
+#define shmem_put8_nb shmemx_put8_nb
+#define shmem_put16_nb shmemx_put16_nb
+#define shmem_put32_nb shmemx_put32_nb
+#define shmem_put64_nb shmemx_put64_nb
+#define shmem_put128_nb shmemx_put128_nb
+#define shmem_putmem_nb shmemx_putmem_nb
+#define shmem_float_get_nb shmemx_float_get_nb
+#define shmem_double_get_nb shmemx_double_get_nb
+#define shmem_longdouble_get_nb shmemx_longdouble_get_nb
+#define shmem_char_get_nb shmemx_char_get_nb
+#define shmem_schar_get_nb shmemx_schar_get_nb
+#define shmem_short_get_nb shmemx_short_get_nb
+#define shmem_int_get_nb shmemx_int_get_nb
+#define shmem_long_get_nb shmemx_long_get_nb
+#define shmem_longlong_get_nb shmemx_longlong_get_nb
+#define shmem_uchar_get_nb shmemx_uchar_get_nb
+#define shmem_ushort_get_nb shmemx_ushort_get_nb
+#define shmem_uint_get_nb shmemx_uint_get_nb
+#define shmem_ulong_get_nb shmemx_ulong_get_nb
+#define shmem_ulonglong_get_nb shmemx_ulonglong_get_nb
+#define shmem_int8_get_nb shmemx_int8_get_nb
+#define shmem_int16_get_nb shmemx_int16_get_nb
+#define shmem_int32_get_nb shmemx_int32_get_nb
+#define shmem_int64_get_nb shmemx_int64_get_nb
+#define shmem_uint8_get_nb shmemx_uint8_get_nb
+#define shmem_uint16_get_nb shmemx_uint16_get_nb
+#define shmem_uint32_get_nb shmemx_uint32_get_nb
+#define shmem_uint64_get_nb shmemx_uint64_get_nb
+#define shmem_size_get_nb shmemx_size_get_nb
+#define shmem_ptrdiff_get_nb shmemx_ptrdiff_get_nb
+#define shmem_get8_nb shmemx_get8_nb
+#define shmem_get16_nb shmemx_get16_nb
+#define shmem_get32_nb shmemx_get32_nb
+#define shmem_get64_nb shmemx_get64_nb
+#define shmem_get128_nb shmemx_get128_nb
+#define shmem_getmem_nb shmemx_getmem_nb
+#define shmem_wait_request(request) shmemx_wait_req(request)
+#define shmem_test_request(request) shmemx_test_req(request)
+#define shmem_aset_delete(aset) shmemx_delete_aset(aset)
+#define shmem_aset_create_func(start, offset, size, params) shmemx_create_custom_aset(start, offset, size, params)
+#define create_aset_strided(start, stride, size, err) PELLUCID_ASET(shmemx_create_strided_aset(start, stride, size), err)
+#define create_aset_log_strided(start, log_stride, size, base, err) PELLUCID_ASET(shmemx_create_log_strided_aset(start, log_stride, size, base), err)
+#define create_aset_custom(start, offset, size, params, err) PELLUCID_ASET(shmemx_create_custom_aset(start, offset, size, params), err)
+#define create_aset_generic(list, size, err) PELLUCID_ASET(shmemx_create_generic_aset(list, size), err)
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,7 +1,7 @@
 ! A rod that is warm at one end, divided among the PEs: each smooths its part and gives the values at its ends to its
 ! neighbours, into ghost cells in the symmetric heap. The variables of the main program and of modules are symmetric too.
 program smooth
-  use shmem
+  use shmem_c
   implicit none
   integer(c_size_t), parameter :: cells = 16
   integer, parameter :: steps = 400
@@ -31,7 +31,7 @@ program smooth
     rod(2:cells + 1) = next(2:cells + 1)
   end do
   part(1) = sum(rod(2:cells + 1))
-  if (shmem_double_sum_reduce(team_world(), total, part, 1_c_size_t) /= 0) stop 3
+  if (shmem_double_sum_reduce(shmem_team_world, total, part, 1_c_size_t) /= 0) stop 3
   call shmem_long_atomic_add(done, 1_c_long, 0)
   call shmem_barrier_all()
   if (me == 0) then

@@ -73,13 +73,13 @@ _Static_assert(sizeof(ld) == 16, "the library moves long double as 16 bytes");
 
 P(imp)
 P(probe)
-P(guest)
+P(intercepted)
 G(imp)
 G(probe)
-G(guest)
+G(intercepted)
 PCONTROL(imp)
 PCONTROL(probe)
-PCONTROL(guest)
+PCONTROL(intercepted)
 
 /* From the Rust half to the function of a tool. */
 

@@ -23,3 +23,15 @@ KERNEL(complexd_sum, double _Complex, a + b)
 KERNEL(complexd_prod, double _Complex, a * b)
 KERNEL(complexf_sum, float _Complex, a + b)
 KERNEL(complexf_prod, float _Complex, a * b)
+
+/* IEEE quadruple precision: Fortran's REAL*16, which is no long double on x86. */
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 real16;
+#else
+typedef long double real16;
+#endif
+
+KERNEL(real16_sum, real16, a + b)
+KERNEL(real16_prod, real16, a * b)
+KERNEL(real16_min, real16, b < a ? b : a)
+KERNEL(real16_max, real16, b > a ? b : a)

@@ -1,6 +1,6 @@
 /* What the entry layer keeps for each thread. Initial-exec: no call to __tls_get_addr, which could allocate. */
 struct pellucid_gate_thread {
-    const void *site;           /* where the call came from that is on its way through the gate */
+    const void *site;           /* where the call came from that is on its way through the dispatcher */
     int place;                  /* whose code the thread is in */
     unsigned int registration;  /* in a callback: the number of its registration */
     const void *mark;           /* where on the stack the thread got to that place */
@@ -20,7 +20,7 @@ struct pellucid_gate_thread *pellucid_gate_thread_get(void)
 }
 
 /* Before main and before the program's own constructors: puts tools in a row. In this file since
- * the gate needs it, so that every link of the archive has it. */
+ * the dispatcher needs it, so that every link of the archive has it. */
 __attribute__((visibility("hidden"))) void pellucid_stack_start(int argc, char **argv, char **envp);
 
 __attribute__((constructor)) static void pellucid_start(int argc, char **argv, char **envp)

@@ -16,10 +16,10 @@ use std::sync::atomic::{
 };
 use std::time::{Duration, Instant};
 
-use pellucid_profile::arm::{self, Guest};
+use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{self, COUNT, Class, OPS};
 
-use crate::gate::{self, Call};
+use crate::dispatcher::{self, Call};
 use crate::thread::Place;
 
 /// `SHMEMX_` results.
@@ -190,7 +190,7 @@ fn deliver(
         // SAFETY: a live slot holds the function pointer that `register` stored; `busy` keeps it from being replaced.
         let callback = unsafe { std::mem::transmute::<usize, Callback>(slot.callback.load(Relaxed)) };
         // SAFETY: registered to be called so; the event lives as long as the call.
-        gate::at(Place::Callback, index, || unsafe { callback(&raw const event, data) });
+        dispatcher::at(Place::Callback, index, || unsafe { callback(&raw const event, data) });
     }
     if slot.busy.fetch_sub(1, SeqCst) == 1 {
         release(slot);
@@ -214,14 +214,14 @@ fn release(slot: &Slot) {
     }
 }
 
-/// Sends the calls of exactly the classes that someone wants through the gate.
+/// Sends the calls of exactly the classes that someone wants through the dispatcher.
 fn rearm() {
     let wanted = SLOTS
         .iter()
         .filter(|slot| slot.state.load(SeqCst) == LIVE)
         .fold(0, |classes, slot| classes | slot.classes.load(SeqCst));
     for (id, op) in OPS.iter().enumerate() {
-        arm::set_guest(id as u16, Guest::Callback, wanted & 1 << op.class as u32 != 0);
+        arm::set_interceptor(id as u16, Interceptor::Callback, wanted & 1 << op.class as u32 != 0);
     }
 }
 
@@ -277,7 +277,7 @@ pub unsafe extern "C" fn shmemx_callback_register(
 #[unsafe(no_mangle)]
 pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     // Whether this thread has left a callback by a jump, before anybody waits for it.
-    gate::place();
+    dispatcher::place();
     let turn = CHANGE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let live = |slot: &Slot| slot.state.load(SeqCst) == LIVE && slot.handle.load(Relaxed) == handle;
     let Some((index, slot)) = SLOTS.iter().enumerate().find(|(_, slot)| live(slot)) else { return result::NO_SUCH };
@@ -288,7 +288,10 @@ pub extern "C" fn shmemx_callback_unregister(handle: c_int) -> c_int {
     release(slot);
     // Another registration may have taken the slot by the time this looks: then it was free in between.
     let since = Instant::now();
-    while gate::place() != Place::Callback && slot.state.load(SeqCst) == LEAVING && slot.handle.load(SeqCst) == handle {
+    while dispatcher::place() != Place::Callback
+        && slot.state.load(SeqCst) == LEAVING
+        && slot.handle.load(SeqCst) == handle
+    {
         if since.elapsed() > PATIENCE {
             eprintln!(
                 "pellucid: shmemx_callback_unregister: a thread is still in the callback after {} s, or has left it by longjmp \

@@ -1,14 +1,14 @@
 //! With `SHMEM_DEBUG`: what is checked of transfers before they are made, where that would cost too much otherwise. Their calls take
-//! the longer way ([`crate::gate`]), so that those of other jobs have no test for it.
+//! the longer way ([`crate::dispatcher`]), so that those of other jobs have no test for it.
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use pellucid_core::base::{Cause, Fault};
 use pellucid_core::runtime::{self, memory};
-use pellucid_profile::arm::{self, Guest};
+use pellucid_profile::arm::{self, Interceptor};
 use pellucid_profile::op::{Class, OPS, Op};
 
-use crate::gate::Call;
+use crate::dispatcher::Call;
 use crate::routine;
 
 static ON: AtomicBool = AtomicBool::new(false);
@@ -21,7 +21,7 @@ fn is_transfer(op: &Op) -> bool {
 pub fn begin() {
     ON.store(true, Relaxed);
     let transfers = OPS.iter().enumerate().filter(|(_, op)| is_transfer(op));
-    transfers.for_each(|(id, _)| arm::set_guest(id as u16, Guest::Check, true));
+    transfers.for_each(|(id, _)| arm::set_interceptor(id as u16, Interceptor::Check, true));
 }
 
 /// Checks a call; one that is wrong ends the job.

@@ -1,11 +1,11 @@
 //! The first instructions of every routine.
 //!
 //! `shmem_X` is weak, so that a tool's strong `shmem_X` replaces it in static and dynamic links alike. It tests one
-//! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or to the gate that stacked tools and callbacks stand
-//! behind ([`crate::gate`]); all arguments are still where the caller put them. On the way to the probe it can leave the
+//! byte, `ARM[op]`, and jumps to the routine, to the probe around it (or to what is in front of that), or to the dispatcher that stacked tools and callbacks stand
+//! behind ([`crate::dispatcher`]); all arguments are still where the caller put them. On the way to the probe it can leave the
 //! return address, which is the call site, in the second word of the thread-local variable of `src/profile/shim/slot.c`.
 //! `pshmem_X` is strong and tests `PARM[op]`: set where a tool in the executable defines `shmem_X` and calls `pshmem_X` (see
-//! [`crate::tool`]). It has the gate find out whose call it is ([`crate::caller`]).
+//! [`crate::tool`]). It has the dispatcher find out whose call it is ([`crate::caller`]).
 //!
 //! Stable Rust has no weak functions. The Rust function is therefore exported as `pellucid_shmem_X`, and its first
 //! instruction carries the weak symbol `shmem_X` as a second name. (Under `no_mangle` the compiler declares the name
@@ -38,7 +38,7 @@ macro_rules! strong {
         strong!($op, $imp, $probe, $probe)
     };
     ($op:literal, $imp:path, $brief:path, $probe:path) => {
-        enter!("", "", $op, $imp, $brief, $probe, pellucid_profile::arm::PARM, $crate::gate::STRONG)
+        enter!("", "", $op, $imp, $brief, $probe, pellucid_profile::arm::PARM, $crate::dispatcher::STRONG)
     };
 }
 
@@ -49,7 +49,7 @@ macro_rules! enter {
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
             ".hidden {armed}",
-            ".hidden {gate}",
+            ".hidden {dispatcher}",
             "cmp byte ptr [rip + {armed} + {op}], 1",
             "jb {imp}",
             "je {brief}",
@@ -57,7 +57,7 @@ macro_rules! enter {
             "je 2f",
             // r10 and r11 belong to nobody between a call and its target.
             "mov r11d, {entry}",
-            "jmp {gate}",
+            "jmp {dispatcher}",
             // Where the call comes from, for the probe.
             "2: mov r10, qword ptr [rsp]",
             "mov r11, qword ptr [rip + pellucid_profile_thread@GOTTPOFF]",
@@ -71,7 +71,7 @@ macro_rules! enter {
             imp = sym $imp,
             brief = sym $brief,
             probe = sym $probe,
-            gate = sym $crate::gate::gate,
+            dispatcher = sym $crate::dispatcher::dispatcher,
         )
     };
 }
@@ -83,7 +83,7 @@ macro_rules! enter {
             $head,
             // Reached without a detour in a shared library too: a jump through the linkage table may lose r11.
             ".hidden {armed}",
-            ".hidden {gate}",
+            ".hidden {dispatcher}",
             // x16 and x17 belong to nobody between a call and its target.
             "adrp x16, {armed} + {op}",
             "add x16, x16, :lo12:{armed} + {op}",
@@ -101,7 +101,7 @@ macro_rules! enter {
             "str x30, [x16, 8]",
             "b {probe}",
             "3: movz w16, #{entry}",
-            "b {gate}",
+            "b {dispatcher}",
             $tail,
             ".p2align 5",
             armed = sym $armed,
@@ -110,7 +110,7 @@ macro_rules! enter {
             imp = sym $imp,
             brief = sym $brief,
             probe = sym $probe,
-            gate = sym $crate::gate::gate,
+            dispatcher = sym $crate::dispatcher::dispatcher,
         )
     };
 }

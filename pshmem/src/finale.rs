@@ -14,7 +14,7 @@ use pellucid_core::runtime;
 use pellucid_profile::arm;
 use pellucid_profile::op::{self, OPS};
 
-use crate::gate;
+use crate::dispatcher;
 use crate::thread::{self, Ended, Place};
 
 unsafe extern "C" {
@@ -56,7 +56,7 @@ unsafe extern "C" fn leave(_: *mut c_void) {
 pub fn check(op: u16) {
     if arm::is_closed()
         && thread::get().ended.get() == Ended::Finalized
-        && gate::place() == Place::Outside
+        && dispatcher::place() == Place::Outside
         && op::needs_library(op)
     {
         runtime::fail(OPS[usize::from(op)].name, Fault::from(Cause::Finalized));

@@ -19,6 +19,7 @@ use crate::finale;
 use crate::info::answer;
 use crate::keep;
 use crate::line;
+use crate::metrics;
 use crate::places;
 use crate::stall;
 use crate::thread;
@@ -97,6 +98,7 @@ fn begin(routine: &str, thread_level: c_int) -> Result<Start, Fault> {
         check::begin();
     }
     let counters = counters(&start)?;
+    metrics::check()?;
     if start.first && start.profile_fd.is_none() {
         places::take_alone();
     }
@@ -172,6 +174,7 @@ fn profile(start: &Start) -> bool {
     match attached {
         Ok(segment) => {
             keep::begin(start, segment);
+            metrics::begin(start, segment);
             tool::find();
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
             recorder::set_level(start.profile_level);

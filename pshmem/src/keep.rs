@@ -18,6 +18,7 @@ use pellucid_profile::segment::layout::PE_FINALIZED;
 use pellucid_profile::snapshot::{self, Outcome};
 use pellucid_profile::{file, recorder, trace};
 
+use crate::metrics;
 use crate::places::{self, What};
 
 /// What is to be written, and by whom.
@@ -34,7 +35,7 @@ static KEEP: OnceLock<Keep> = OnceLock::new();
 
 /// Whether nobody will see more than the numbers by routine.
 pub fn is_brief() -> bool {
-    env::profile_directory().is_none()
+    env::profile_directory().is_none() && !crate::metrics::wants_all()
 }
 
 /// This PE records into a segment.
@@ -52,10 +53,9 @@ pub fn begin(start: &Start, segment: RawFd) {
 
 /// The process ends, and has nothing more to record.
 pub fn at_exit() {
-    match runtime::status_at_exit() {
-        Some(status) => write(true, status),
-        None => write(false, 0),
-    }
+    let status = runtime::status_at_exit();
+    write(status.is_some(), status.unwrap_or(0));
+    metrics::end(status.unwrap_or(0), status.is_some());
     trace::close();
     places::tell(What::Profile, "profile kept, to see it again: oshprof report DIR");
     places::tell(What::Trace, "trace kept, to convert it: oshprof trace DIR --to perfetto -o DIR.pftrace");
@@ -77,7 +77,7 @@ fn write(alone: bool, status: i32) {
         Err(error) => return complain(&error),
     };
     if !alone {
-        await_finalized(&segment);
+        await_all(&segment);
     }
     let directory = match &keep.directory {
         Some(Ok(directory)) => directory,
@@ -94,8 +94,15 @@ fn write(alone: bool, status: i32) {
     }
 }
 
+/// As [`await_all`], of a descriptor.
+pub fn await_finalized(segment: RawFd) {
+    // SAFETY: the segment's descriptor stays open for the life of the process.
+    let segment = Segment::map(unsafe { BorrowedFd::borrow_raw(segment) });
+    segment.iter().for_each(await_all);
+}
+
 /// All PEs have met for the last time, but some of this host may not have noted it yet.
-fn await_finalized(segment: &Segment) {
+fn await_all(segment: &Segment) {
     let until = Instant::now() + Duration::from_secs(2);
     let is_final = |pe| segment.region(pe).is_none_or(|region| region.head.state.load(Relaxed) == PE_FINALIZED);
     while !segment.pes().all(is_final) && Instant::now() < until {

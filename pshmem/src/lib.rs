@@ -6,9 +6,10 @@
 //! | [`routine`] | what is behind an entry: the implementation, and the probe around it |
 //! | [`generated`] | the routines themselves, from the table in `generate/` |
 //! | [`types`] | types of the C signatures |
-//! | [`gate`] | the longer way of a call: past stacked tools and callbacks |
+//! | [`dispatcher`] | the longer way of a call: past stacked tools and callbacks |
 //! | [`stack`] | loads the tools of `SHMEM_TOOLS` and puts them in a row |
 //! | [`callbacks`], [`variables`] | `shmemx.h`: events, counters and controls for tools |
+//! | [`fortran`] | what the Fortran interface (`src/fortran`) does not have from a C routine |
 //! | [`finale`] | refuses calls after the last `shmem_finalize` |
 //! | [`init`], [`info`], [`control`] | start and end, answers about the library, `shmem_pcontrol` |
 //! | [`seen`] | what the profile is told of teams and contexts |
@@ -30,13 +31,15 @@ pub mod callbacks;
 mod caller;
 mod check;
 pub mod control;
+pub mod dispatcher;
 pub mod finale;
-pub mod gate;
+pub mod fortran;
 pub mod info;
 pub mod init;
 mod keep;
 mod line;
 pub mod locking;
+mod metrics;
 mod places;
 pub mod seen;
 pub mod shim;

@@ -3,11 +3,11 @@
 use pellucid_core::base::Fault;
 use pellucid_profile::op::OPS;
 
-/// `routine!(imp, probe, guest, op, timing, (parameters) -> result, |m| [peer, addr, bytes] expression,
+/// `routine!(imp, probe, intercepted, op, timing, (parameters) -> result, |m| [peer, addr, bytes] expression,
 /// args [dest, source, ctx, team], failed |r| condition)`
 ///
-/// makes three functions: `imp` evaluates the expression, `probe` does the same under the recorder, `guest` takes the call
-/// past stacked tools and callbacks ([`crate::gate`]). `m`, where named, is the map of this process's symmetric memory.
+/// makes three functions: `imp` evaluates the expression, `probe` does the same under the recorder, `intercepted` takes the call
+/// past stacked tools and callbacks ([`crate::dispatcher`]). `m`, where named, is the map of this process's symmetric memory.
 /// `failed` tells which results count as errors of the call.
 ///
 /// `brief` functions have two more in front of the probe, which most calls need not go beyond: where the profile is brief,
@@ -19,7 +19,7 @@ macro_rules! routine {
     (exported $through:ident, $imp:ident, $($rest:tt)*) => {
         routine!(@all [#[unsafe(no_mangle)]] [$through] $imp, $($rest)*);
     };
-    (never $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident, ($($arg:ident: $type:ty),*) -> !,
+    (never $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident, ($($arg:ident: $type:ty),*) -> !,
      [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$dest:expr, $source:expr, $ctx:expr, $team:expr]) => {
         pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) -> ! {
@@ -30,9 +30,9 @@ macro_rules! routine {
             recorder::$timing($op, $peer, $addr, $bytes, || ());
             $call
         }
-        pub(crate) unsafe extern "C" fn $guest($($arg: $type),*) -> ! {
+        pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) -> ! {
             let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
-            gate::pass(&call, &mut |tool| routine!(@go [] tool, $imp, ($($arg: $type),*) -> !));
+            dispatcher::pass(&call, &mut |tool| routine!(@go [] tool, $imp, ($($arg: $type),*) -> !));
             // SAFETY: as the caller's own call. It comes here should a tool have returned.
             unsafe { $imp($($arg),*) }
         }
@@ -55,10 +55,10 @@ macro_rules! routine {
             None => unsafe { $imp($($arg),*) },
         }
     };
-    (@all [$($head:tt)*] [$($through:ident)?] $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
+    (@all [$($head:tt)*] [$($through:ident)?] $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$dest:expr, $source:expr, $ctx:expr, $team:expr] $(, failed |$r:ident| $failed:expr)?) => {
-        // Not once more in the guest, which is on nobody's hot path.
+        // Not once more in the intercepted, which is on nobody's hot path.
         #[inline(never)]
         $($head)* pub(crate) unsafe extern "C" fn $imp($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
@@ -77,20 +77,20 @@ macro_rules! routine {
             )?
             result
         }
-        $($head)* pub(crate) unsafe extern "C" fn $guest($($arg: $type),*) $(-> $ret)? {
+        $($head)* pub(crate) unsafe extern "C" fn $intercepted($($arg: $type),*) $(-> $ret)? {
             $(let $m = map();)?
             let call = Call::new($op, ($peer, $addr, $bytes), ($dest, $source, $ctx, $team));
             let mut result = std::mem::MaybeUninit::uninit();
-            gate::pass(&call, &mut |tool| {
+            dispatcher::pass(&call, &mut |tool| {
                 let value = routine!(@go [$($through)?] tool, $imp, ($($arg: $type),*) $(-> $ret)?);
                 result.write(value);
                 false $(|| { let $r = value; $failed })?
             });
-            // SAFETY: the gate calls the closure, which writes the result, once.
+            // SAFETY: the dispatcher calls the closure, which writes the result, once.
             unsafe { result.assume_init() }
         }
     };
-    (brief $brief:ident, $kept:ident, $imp:ident, $probe:ident, $guest:ident, $op:literal, $timing:ident,
+    (brief $brief:ident, $kept:ident, $imp:ident, $probe:ident, $intercepted:ident, $op:literal, $timing:ident,
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$($args:tt)*]) => {
         unsafe extern "C" fn $brief($($arg: $type),*) $(-> $ret)? {
@@ -111,7 +111,7 @@ macro_rules! routine {
             // SAFETY: the arguments are the caller's.
             unsafe { $probe($($arg),*) }
         }
-        routine!($imp, $probe, $guest, $op, $timing, ($($arg: $type),*) $(-> $ret)?,
+        routine!($imp, $probe, $intercepted, $op, $timing, ($($arg: $type),*) $(-> $ret)?,
                  $(|$m|)? [$peer, $addr, $bytes] $call, args [$($args)*]);
     };
     ($imp:ident, $($rest:tt)*) => {
@@ -157,8 +157,11 @@ pub mod prelude {
     pub use pellucid_profile::recorder;
 
     pub use super::or_end;
-    pub use crate::gate::{self, Call, Tool};
-    pub use crate::seen::{of_set, of_team, on, rooted};
+    pub use crate::dispatcher::{self, Call, Tool};
+    pub use crate::seen::{of_aset, of_set, of_team, on, rooted};
     pub use crate::shim::by_value::*;
-    pub use crate::types::{ComplexDouble, ComplexFloat, LongDouble, SessionConfig, Team, TeamConfig, W128, word};
+    pub use crate::types::{
+        Aset, ComplexDouble, ComplexFloat, LongDouble, OffsetFunction, ReqHandle, RequestHandle, SessionConfig, Team,
+        TeamConfig, W128, word,
+    };
 }

@@ -3,10 +3,11 @@
 use std::ffi::c_int;
 
 use pellucid_core::context::Ctx;
-use pellucid_core::team::World;
+use pellucid_core::team::pe_list::PeList;
+use pellucid_core::team::{World, aset};
 use pellucid_profile::recorder;
 
-use crate::types::Team;
+use crate::types::{Aset, Team};
 
 /// What members of active sets agree on instead of a team's number: beyond those of teams.
 const ACTIVE_SET: usize = 1 << 30;
@@ -24,6 +25,18 @@ pub fn of_team(world: &World, team: Team) -> i32 {
 #[inline]
 pub fn of_set(start: c_int, log_stride: c_int, size: c_int) -> i32 {
     recorder::team(ACTIVE_SET, start, 1_i32.checked_shl(log_stride as u32).unwrap_or(0), size)
+}
+
+/// As [`of_team`], for an explicit set: one that is no strided range is told by its name, first PE and size.
+#[inline]
+pub fn of_aset(aset: *const Aset) -> i32 {
+    let Ok(set) = aset::get(aset) else { return -1 };
+    match &set.pes {
+        PeList::Strided { start, stride, size } => recorder::team(ACTIVE_SET, *start, *stride, *size as i32),
+        PeList::Listed(list) => {
+            recorder::team(ACTIVE_SET | (set.name as usize & 0x3fff_ffff), list[0], 0, list.len() as i32)
+        }
+    }
 }
 
 /// The root of a call on a team, whose `peer` this is, is this member.

@@ -3,12 +3,12 @@
 
 use pellucid_core::collectives::{Kernel, Op};
 
-use crate::types::{ComplexDouble, ComplexFloat, LongDouble};
+use crate::types::{ComplexDouble, ComplexFloat, LongDouble, Real16};
 
 /// Functions of `shim/by_value.c`, named by entries only: they take what Rust has no type for, and call the `pellucid_imp_`
 /// and `pellucid_probe_` functions with its address. Their true signatures are in C.
 pub mod by_value {
-    use crate::gate::Tool;
+    use crate::dispatcher::Tool;
     use crate::types::LongDouble;
     use pellucid_core::context::Ctx;
     use std::ffi::{c_char, c_int, c_long};
@@ -17,19 +17,19 @@ pub mod by_value {
         #![allow(missing_docs)]
         pub fn pellucid_c_imp_shmem_longdouble_p();
         pub fn pellucid_c_probe_shmem_longdouble_p();
-        pub fn pellucid_c_guest_shmem_longdouble_p();
+        pub fn pellucid_c_intercepted_shmem_longdouble_p();
         pub fn pellucid_c_imp_shmem_ctx_longdouble_p();
         pub fn pellucid_c_probe_shmem_ctx_longdouble_p();
-        pub fn pellucid_c_guest_shmem_ctx_longdouble_p();
+        pub fn pellucid_c_intercepted_shmem_ctx_longdouble_p();
         pub fn pellucid_c_imp_shmem_longdouble_g();
         pub fn pellucid_c_probe_shmem_longdouble_g();
-        pub fn pellucid_c_guest_shmem_longdouble_g();
+        pub fn pellucid_c_intercepted_shmem_longdouble_g();
         pub fn pellucid_c_imp_shmem_ctx_longdouble_g();
         pub fn pellucid_c_probe_shmem_ctx_longdouble_g();
-        pub fn pellucid_c_guest_shmem_ctx_longdouble_g();
+        pub fn pellucid_c_intercepted_shmem_ctx_longdouble_g();
         pub fn pellucid_c_imp_shmem_pcontrol();
         pub fn pellucid_c_probe_shmem_pcontrol();
-        pub fn pellucid_c_guest_shmem_pcontrol();
+        pub fn pellucid_c_intercepted_shmem_pcontrol();
 
         pub fn pellucid_through_shmem_longdouble_p(
             tool: Tool,
@@ -93,6 +93,10 @@ kernels! {
     longdouble_prod, pellucid_longdouble_prod, LongDouble, Prod;
     longdouble_min, pellucid_longdouble_min, LongDouble, Min;
     longdouble_max, pellucid_longdouble_max, LongDouble, Max;
+    real16_sum, pellucid_real16_sum, Real16, Sum;
+    real16_prod, pellucid_real16_prod, Real16, Prod;
+    real16_min, pellucid_real16_min, Real16, Min;
+    real16_max, pellucid_real16_max, Real16, Max;
     complexd_sum, pellucid_complexd_sum, ComplexDouble, Sum;
     complexd_prod, pellucid_complexd_prod, ComplexDouble, Prod;
     complexf_sum, pellucid_complexf_sum, ComplexFloat, Sum;

@@ -39,7 +39,7 @@ pub enum Ended {
 /// `struct pellucid_gate_thread` of `shim/thread.c`.
 #[repr(C)]
 pub struct Thread {
-    /// Where the call came from that is on its way through the gate.
+    /// Where the call came from that is on its way through the dispatcher.
     pub site: Cell<usize>,
     /// Whose code the thread is in.
     pub place: Cell<Place>,

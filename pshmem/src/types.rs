@@ -2,12 +2,22 @@
 #![allow(unsafe_code)]
 
 pub use pellucid_core::context::SessionConfig;
+/// `shmemx_req_h`, as the committee's draft calls a request.
+pub use pellucid_core::request::Request as ReqHandle;
+/// `shmemx_request_handle_t`, as the paper calls it.
+pub use pellucid_core::request::Request as RequestHandle;
+pub use pellucid_core::team::aset::{OffsetFunction, Opaque as Aset};
 pub use pellucid_core::team::{Config as TeamConfig, Handle as Team};
 
 /// C `long double`: carried, never computed with.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub struct LongDouble([u64; 2]);
+
+/// Fortran `REAL*16`: carried, never computed with.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+pub struct Real16([u64; 2]);
 
 /// C `double _Complex`, C++ `std::complex<double>`.
 #[derive(Clone, Copy)]

@@ -140,6 +140,21 @@ impl Prometheus {
         options: &[&str],
         more: &str,
     ) -> Option<Prometheus> {
+        let prometheus = Prometheus::begin(folder, target, interval, options, more)?;
+        wait_for("a first scrape by Prometheus", || {
+            prometheus.query("up").first().filter(|(_, value)| *value == 1.0).map(drop)
+        });
+        Some(prometheus)
+    }
+
+    /// As [`Prometheus::start`], for a target that is not there yet.
+    pub fn begin(
+        folder: &Path,
+        target: SocketAddr,
+        interval: &str,
+        options: &[&str],
+        more: &str,
+    ) -> Option<Prometheus> {
         if Command::new("prometheus").arg("--version").output().is_err() {
             eprintln!("prometheus is not installed: not tested with it");
             return None;
@@ -163,9 +178,7 @@ impl Prometheus {
             .spawn()
             .expect("prometheus starts");
         let prometheus = Prometheus { _process: Process(process), address };
-        wait_for("a first scrape by Prometheus", || {
-            prometheus.query("up").first().filter(|(_, value)| *value == 1.0).map(drop)
-        });
+        wait_for("a first attempt by Prometheus", || prometheus.query("up").first().map(drop));
         Some(prometheus)
     }
 
@@ -175,10 +188,7 @@ impl Prometheus {
         if TcpStream::connect(self.address).is_err() {
             return Vec::new();
         }
-        let (_, body) = get(self.address, &format!("/api/v1/query?query={encoded}"), &[]);
-        // The body may be in chunks: what is between the outer braces is the JSON.
-        let json = body.find('{').zip(body.rfind('}')).map(|(begin, end)| &body[begin..=end]).unwrap_or_default();
-        let answer: Value = serde_json::from_str(&json.replace("\r\n", "")).unwrap_or_default();
+        let answer = json(&get(self.address, &format!("/api/v1/query?query={encoded}"), &[]).1);
         let list = answer["data"]["result"].as_array().cloned().unwrap_or_default();
         let number = |one: &Value| one["value"][1].as_str().and_then(|text| text.parse().ok()).unwrap_or(f64::NAN);
         list.iter().map(|one| (one["metric"].clone(), number(one))).collect()
@@ -189,9 +199,25 @@ impl Prometheus {
         self.query(expression).first().map(|(_, value)| *value)
     }
 
+    /// The answer for each of the last seconds.
+    pub fn range(&self, expression: &str, seconds: u64) -> Value {
+        let encoded: String = expression.bytes().map(|byte| format!("%{byte:02x}")).collect();
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
+        let path = format!("/api/v1/query_range?query={encoded}&start={}&end={now}&step=1", now - seconds);
+        json(&get(self.address, &path, &[]).1)
+    }
+
     /// The whole answer, for queries whose text may be wrong.
     pub fn ask(&self, expression: &str) -> String {
         let encoded: String = expression.bytes().map(|byte| format!("%{byte:02x}")).collect();
         get(self.address, &format!("/api/v1/query?query={encoded}"), &[]).1
     }
+}
+
+/// The body may be in chunks: what is between the outer braces is the JSON, and lines of their lengths are in it.
+fn json(body: &str) -> Value {
+    let whole = body.find('{').zip(body.rfind('}')).map(|(begin, end)| &body[begin..=end]).unwrap_or_default();
+    let is_length = |line: &str| (1..=6).contains(&line.len()) && line.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let parts: String = whole.split("\r\n").filter(|line| !is_length(line)).collect();
+    serde_json::from_str(&parts).unwrap_or_default()
 }

@@ -205,14 +205,20 @@ pub fn srun(cluster: &Cluster, protocol: &'static str) -> Result<Launcher, Strin
     if !cluster.plugins().iter().any(|name| name == plugin) {
         return Err(format!("this Slurm has no {plugin}"));
     }
-    Ok(Launcher {
+    let launcher = Launcher {
         family: Family::Slurm,
         protocol,
         before: Vec::new(),
         program: cluster.tool("srun"),
         options: vec![format!("--mpi={plugin}"), "--quiet".into()],
         environment: vec![cluster.environment()],
-    })
+    };
+    // A plugin that is there may lack its library.
+    let outcome = launcher.job(1).arg("true").limit(20).run();
+    if outcome.stderr.contains("can not load PMIx library") {
+        return Err("Slurm's pmix plugin finds no libpmix.so (libpmix-dev)".into());
+    }
+    Ok(launcher)
 }
 
 /// Runs a command "on another host", in place of ssh: `AGENT [OPTION...] HOST COMMAND...`.

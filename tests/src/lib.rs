@@ -5,12 +5,15 @@
 //! other C programs in `tests/programs`. `tests/README.md` says how to add one.
 #![deny(unsafe_code)]
 
+pub mod browser;
+pub mod collector;
 pub mod compile;
 pub mod declared;
 pub mod exporter;
 pub mod forge;
 pub mod hosts;
 pub mod launchers;
+pub mod plots;
 pub mod ports;
 pub mod program;
 pub mod report;

@@ -42,3 +42,11 @@ pub fn libfabric() -> Result<PathBuf, String> {
 pub fn readers() -> Result<PathBuf, String> {
     package("readers").map(|folder| folder.join("bin"))
 }
+
+/// A collector of OpenTelemetry: the program. Error: why there is none.
+pub fn collector() -> Result<PathBuf, String> {
+    let folder = package("rotel")?;
+    let versions = std::fs::read_dir(folder.join("lib")).into_iter().flatten().flatten();
+    let mut places = versions.map(|version| version.path().join("site-packages/rotel/rotel-agent"));
+    places.find(|file| file.is_file()).ok_or_else(|| "the Python package rotel has no program".to_owned())
+}

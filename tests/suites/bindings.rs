@@ -13,23 +13,34 @@ fn fortran() {
     }
     let folder = tree::scratch("fortran");
     let examples = tree::workspace().join("examples/fortran");
-    let lib = tree::prefix().join("lib");
-    let binary = folder.join("smooth");
-    Job::new(PathBuf::from("gfortran"))
-        .args(["-std=f2003", "-O2", "-Wall", "-Werror", "-J"])
-        .arg(&folder)
-        .arg(examples.join("shmem.f90"))
-        .arg(examples.join("smooth.f90"))
-        .args([format!("-L{}", lib.display()), format!("-Wl,-rpath,{}", lib.display())])
-        .args(["-lsma", "-o"])
-        .arg(&binary)
-        .run()
-        .expect_code(0);
+    let compile = |name: &str, options: &[&str]| {
+        let binary = folder.join(name);
+        Job::new(tree::tool("oshfort"))
+            .args(options)
+            .args(["-O2", "-Wall", "-Werror"])
+            .arg(examples.join(format!("{name}.f90")))
+            .arg("-o")
+            .arg(&binary)
+            .directory(&folder)
+            .run()
+            .expect_code(0);
+        binary
+    };
+    let smooth = compile("smooth", &["-std=f2018"]);
     // The rod grows with the PEs, but most of it stays cold.
     for (pes, heat) in [(1, "7.7759"), (2, "10.6061"), (3, "10.7906"), (4, "10.7943")] {
         let line = format!("heat in the rod on {pes} PEs:");
-        Job::oshrun(pes).arg(&binary).run().expect_code(0).expect_text(&[&line, heat]);
+        Job::oshrun(pes).arg(&smooth).run().expect_code(0).expect_text(&[&line, heat]);
     }
+    let hydro = compile("hydro", &[]);
+    for pes in [1, 2, 3, 8] {
+        // The same, whoever has which rows.
+        let outcome = Job::oshrun(pes).arg(&hydro).args(["40", "32", "30"]).run().expect_code(0);
+        outcome.expect_text(&["hydro: 40 x 32 cells, 30 steps to t =  0.06296", "hydro: OK"]);
+    }
+    let outcome = Job::oshrun(2).arg(&hydro).args(["40", "x"]).run().expect_code(1);
+    outcome.expect_text(&["hydro: FAILED: arguments are columns, rows and steps, not x"]);
+    Job::oshrun(3).arg(&hydro).args(["40", "2"]).run().expect_code(1).expect_text(&["more PEs than rows"]);
 }
 
 #[test]
@@ -51,4 +62,25 @@ fn rust() {
             Job::oshrun(pes).args(check).arg(&binary).run().expect_code(0).expect_text(&[&line]);
         }
     }
+}
+
+/// `cargo run` with oshrun as its runner, and the examples of the documentation as jobs of one PE.
+#[test]
+fn the_rust_package() {
+    let target = tree::scratch("rust-package");
+    let cargo = |words: &[&str]| {
+        Job::new(PathBuf::from(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into())))
+            .args(words)
+            .args(["--quiet", "--locked", "--package", "pellucid"])
+            .env("CARGO_TARGET_DIR", &target.to_string_lossy())
+            .env("PELLUCID_PREFIX", &tree::prefix().to_string_lossy())
+            .env("LD_LIBRARY_PATH", &tree::prefix().join("lib").to_string_lossy())
+            .directory(tree::workspace())
+            .limit(300)
+    };
+    let runner = format!("{} -n 3", tree::tool("oshrun").display());
+    let sort = cargo(&["run"]).args(["--example", "sort", "--", "20000"]);
+    let outcome = sort.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", &runner).run().expect_code(0);
+    outcome.expect_text(&["sort: OK, 60000 keys on 3 PEs"]);
+    cargo(&["test"]).arg("--doc").run().expect_code(0);
 }

@@ -183,14 +183,14 @@ fn a_pe_of_the_next_tests() {
         wireup.fence().expect("a fence");
         // In another order on every PE; the first round is for all, the others are asked for each anew.
         for pe in (0..npes).map(|pe| (pe + me) % npes) {
-            let card = wireup.card(pe, "fabric").expect("a card");
+            let card = wireup.lookup(pe, "fabric").expect("a card");
             let text = String::from_utf8(card).expect("text");
             let number: u32 = text.rsplit(' ').next().and_then(|number| number.parse().ok()).expect("a number");
             assert!(text.starts_with(&format!("PE {pe} in round ")) && number <= round, "{text}");
         }
         wireup.fence().expect("a fence");
     }
-    assert!(wireup.card((me + 1) % npes, "other").is_err());
+    assert!(wireup.lookup((me + 1) % npes, "other").is_err());
     println!("\nPE {me} of {npes}, {:?} here, hosts begin with {:?}", wireup.local(), wireup.hosts());
 }
 

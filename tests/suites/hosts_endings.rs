@@ -45,7 +45,7 @@ fn part_of(net: &Hosts, name: &str) -> u32 {
     let is_part = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let parent = std::fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
-        line.split(|byte| *byte == 0).nth(1) == Some(b"--part") && parent.trim() == "oshrun"
+        line.split(|byte| *byte == 0).nth(1) == Some(b"--daemon") && parent.trim() == "oshrun"
     };
     net.processes(name).into_iter().find(is_part).unwrap_or_else(|| panic!("no part on host {name}"))
 }
@@ -227,8 +227,8 @@ fn a_host_that_cannot_be_reached_is_named_with_what_the_agent_printed() {
     outcome.expect_text(&[start, "exited with status 255; it printed:", "b says no"]);
     let outcome = run(&agent("absent", "exec sh -c /no/such/oshrun")).expect_code(1);
     outcome.expect_text(&[start, "exited with status 127; it printed:", "/no/such/oshrun"]);
-    let outcome = run(&agent("old", "echo 'oshrun: unknown option --part' >&2; exit 2")).expect_code(1);
-    outcome.expect_text(&[start, "unknown option --part"]);
+    let outcome = run(&agent("old", "echo 'oshrun: unknown option --daemon' >&2; exit 2")).expect_code(1);
+    outcome.expect_text(&[start, "unknown option --daemon"]);
     let outcome = run(&agent("silent", "kill -9 $$")).expect_code(1);
     outcome.expect_text(&[start, "was killed by signal 9 (kill); it printed nothing"]);
     let outcome = run(Path::new("/no/such/agent")).expect_code(1);

@@ -108,11 +108,13 @@ fn bash_completes_options_values_and_commands() {
         outcome.stdout.trim().to_owned()
     };
     assert_eq!(complete("oshrun", &["--ho"]), "--hosts --hostfile");
-    assert_eq!(complete("oshrun", &["-n", "4", "--bind", ""]), "core none");
+    assert_eq!(complete("oshrun", &["-n", "4", "--bind", "n"]), "numa none");
     assert_eq!(complete("oshprof", &["tr"]), "trace");
     assert_eq!(complete("oshprof", &["trace", "--to", "ot"]), "otlp otf2");
     assert_eq!(complete("oshprof", &["report", "dir", "--js"]), "--json");
     assert_eq!(complete("oshcc", &["-showme:c"]), "-showme:compile -showme:command");
+    assert_eq!(complete("oshprof", &["help", "li"]), "line");
+    assert_eq!(complete("oshrun", &["-x", "NAME", "--bi"]), "--bind");
     // Of a program that runs, its files are completed, not options of oshrun.
     assert_eq!(complete("oshrun", &["-n", "4", "./prog", "--ho"]), "");
 }
@@ -129,8 +131,9 @@ fn zsh_and_fish_read_their_completion() {
         let fish = share(&format!("fish/vendor_completions.d/{tool}.fish"));
         assert!(read(&fish).contains(&format!("complete -c {tool} ")), "{tool}");
         if let Some(shell) = system::find(&["fish"]) {
-            let line = format!("source {}; complete -C '{tool} --he'", fish.display());
-            Job::new(shell).args(["--no-config", "-c", &line]).run().expect_code(0).expect_text(&["--he"]);
+            let begin = if tool == "oshcc" { "-sh" } else { "--he" };
+            let line = format!("source {}; complete -C '{tool} {begin}'", fish.display());
+            Job::new(shell).args(["--no-config", "-c", &line]).run().expect_code(0).expect_text(&[begin]);
         }
     }
 }

@@ -127,7 +127,7 @@ fn wrong_options_are_explained() {
         (vec!["--frobnicate", "true"], vec!["--frobnicate"]),
         (vec!["--timeout", "soon", "true"], vec!["--timeout", "soon"]),
         (vec!["--heap", "huge", "true"], vec!["--heap", "huge"]),
-        (vec!["--bind", "socket", "true"], vec!["--bind", "socket"]),
+        (vec!["--bind", "drawer", "true"], vec!["--bind", "drawer"]),
         (vec!["--profile-dir"], vec!["--profile-dir"]),
         (vec!["-x"], vec!["-x"]),
     ] {

@@ -102,6 +102,9 @@ fn one_pe_ends(launcher: &Launcher, end: End) -> Verdict {
     // Hydra takes the status of a PE at the moment at which its connection closes, which is a matter of luck.
     let few = if how == "_exit-0" && launcher.family == Family::Hydra { 5 } else { 1 };
     let mut times = Vec::new();
+    // A job that does not begin fails as well.
+    let outcome = launcher.job(3).arg(&ending).args(["none", "1", "finalize"]).limit(30).run();
+    ensure(outcome.code() == 0, &outcome, "a job without such an end")?;
     for round in 0..system::repetitions(few, 1000) {
         let others = ["wait", "compute", "barrier", "sleep"][round % 4];
         let outcome = launcher.job(3).arg(&ending).args([how, "1", others]).limit(30).run();
@@ -264,6 +267,7 @@ fn in_salloc(salloc: &Path, (name, value): &(String, String)) -> Verdict {
             let text = "OK, all 3 PEs signed";
             ensure(outcome.code() == 0 && outcome.stdout.contains(text), &outcome, "a PE a task")?;
             ensure(outcome.stderr.contains("network between 2 hosts"), &outcome, "on two hosts")?;
+            ensure(!outcome.stderr.contains("srun:"), &outcome, "srun has nothing to say")?;
         }
     }
     let outcome = run(&["-n", "4", &hello]);

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use harness::compile::Build;
 use harness::exporter::{Exporter, LONG, Prometheus, sum, wait_for};
+use harness::plots::Page;
 use harness::run::Job;
 use harness::{system, tree};
 use serde_json::Value;
@@ -136,6 +137,42 @@ fn too_many_series_are_dropped_and_counted() {
     let kept = page.lines().filter(|line| line.contains("job_id=\"most\"")).count();
     assert!((1..=50).contains(&kept), "{kept}");
     assert!(sum(&page, "shmem_exporter_series_dropped_total", &[]) > 100.0, "{page}");
+}
+
+/// PEs that stand out have series where somebody wants them, and as many of 8 as of 3.
+#[test]
+fn single_pes_are_named_where_asked() {
+    let exporter = Exporter::start("metrics-top", &["--pe-labels", "top=2"]);
+    for pes in [3, 8] {
+        let id = format!("top-{pes}");
+        let running = job(&exporter, &id, pes, "stand").start();
+        let label = format!("job_id=\"{id}\"");
+        let is_one = |line: &&str| line.contains(&label) && line.contains(",pe=\"");
+        let page = wait_for("two PEs that wait", || {
+            let page = exporter.metrics();
+            (page.lines().filter(is_one).filter(|line| line.starts_with("shmem_longest_wait")).count() == 2)
+                .then_some(page)
+        });
+        assert_eq!(page.lines().filter(is_one).count(), 6, "{page}");
+        assert!(!page.contains("pe=\"\""), "PEs that are not named have no label");
+        system::signal(running.pid(), libc::SIGTERM);
+        running.wait();
+    }
+}
+
+/// Of a host with one job at a time, only one metric says which job it is.
+#[test]
+fn series_of_a_node_do_not_name_the_job() {
+    let exporter = Exporter::start("metrics-node", &["--labels", "node"]);
+    job(&exporter, "first", 2, "").run().expect_code(0);
+    let first = exporter.metrics();
+    job(&exporter, "second", 2, "").run().expect_code(0);
+    let second = exporter.metrics();
+    for (page, id) in [(&first, "first"), (&second, "second")] {
+        let named: Vec<&str> = page.lines().filter(|line| line.contains("job_id=")).collect();
+        assert!(named.len() == 1 && named[0].starts_with("shmem_job_info{") && named[0].contains(id), "{named:?}");
+        assert_eq!(sum(page, "shmem_calls_total", &["op=\"p\""]), 200.0, "{id}");
+    }
 }
 
 #[test]
@@ -365,7 +402,9 @@ fn every_panel_has_data() {
     for file in std::fs::read_dir(tree::workspace().join("dashboards/grafana")).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         let dashboard: Value = serde_json::from_str(&text).unwrap();
+        let mut plots = Page::new(dashboard["title"].as_str().unwrap());
         for panel in dashboard["panels"].as_array().unwrap() {
+            let mut answers = Vec::new();
             for target in panel["targets"].as_array().unwrap() {
                 let mut query = target["expr"].as_str().unwrap().replace("$__rate_interval", "10s");
                 for variable in ["$job_id", "$job", "$instance"] {
@@ -378,8 +417,16 @@ fn every_panel_has_data() {
                 } else {
                     wait_for(&query, || prometheus.query(&query).first().map(drop));
                 }
+                answers.push(prometheus.range(&query, 20));
             }
+            plots.add(
+                panel["title"].as_str().unwrap(),
+                panel["fieldConfig"]["defaults"]["unit"].as_str().unwrap(),
+                &answers,
+            );
         }
+        // For whoever wants to look.
+        plots.write(&exporter.folder.join(format!("{}.html", dashboard["uid"].as_str().unwrap())));
     }
     for record in ["job_id:shmem_waiting:ratio_rate5m", "job_id:shmem_communication:ratio_rate5m"] {
         wait_for(record, || prometheus.value(record));

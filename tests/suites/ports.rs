@@ -48,7 +48,7 @@ fn oshruns(binary: &Path) -> Vec<u32> {
     let is_ours = |pid: &u32| {
         let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let text = String::from_utf8_lossy(&line).into_owned();
-        text.contains("--part") || text.contains(&*binary.to_string_lossy())
+        text.contains("--daemon") || text.contains(&*binary.to_string_lossy())
     };
     system::processes(&tree::tool("oshrun")).into_iter().filter(is_ours).collect()
 }

@@ -1,12 +1,20 @@
 //! docs/slurm.md: its batch script and its commands, in a Slurm cluster of the tests' own, with the memory and the options that the page names.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
+use harness::collector::Collector;
 use harness::compile::Build;
+use harness::exporter::{Exporter, sum};
 use harness::run::{Job, is_over_network};
 use harness::slurm::Cluster;
 use harness::{system, tree};
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::common::v1::{KeyValue, any_value};
+use opentelemetry_proto::tonic::metrics::v1::{metric::Data, number_data_point};
+use prost::Message;
+use serde_json::Value;
 
 /// The blocks of the page: language, text.
 fn blocks() -> Vec<(String, String)> {
@@ -70,6 +78,48 @@ fn the_page_of_slurm_holds() {
         }
     }
     without_a_default(&cluster, &folder);
+    metrics_of_a_step(&cluster, &folder);
+}
+
+/// Each node of a step sends the numbers of its PEs, and hands them over to an exporter, under the name of the step.
+fn metrics_of_a_step(cluster: &Cluster, folder: &Path) {
+    let short = Build::program("metrics/short.c").build();
+    let (collector, exporter) = (Collector::start(Vec::new()), Exporter::start("slurm-exporter", &[]));
+    let line = format!("srun --mpi=pmi2 -N 2 -n 4 {}", short.display());
+    let push = format!("push={}", collector.url());
+    let job = run(cluster, folder, &line).env("SHMEM_METRICS", &push).env("PELLUCID_SERVE", &exporter.socket());
+    let outcome = job.run().expect_code(0);
+    let shares: Vec<Value> = collector.taken().iter().map(|request| numbers(&request.body)).collect();
+    assert_eq!(shares.len(), 2, "one a host\n{}", outcome.describe());
+    let jobs: BTreeSet<String> = shares.iter().map(|share| share["job"].to_string()).collect();
+    assert!(
+        jobs.len() == 1 && jobs.iter().all(|job| job.contains("_0")),
+        "the number of the job and of its step: {jobs:?}"
+    );
+    let puts: u64 = shares.iter().filter_map(|share| share["puts"].as_u64()).sum();
+    assert_eq!(puts, 400, "{shares:?}");
+    assert_eq!(sum(&exporter.metrics(), "shmem_calls_total", &["op=\"p\""]), 400.0, "{}", exporter.metrics());
+}
+
+/// The name of the job and its calls of `shmem_p`.
+fn numbers(body: &[u8]) -> Value {
+    let request = ExportMetricsServiceRequest::decode(body).expect("protobuf");
+    let text = |list: &[KeyValue], name: &str| {
+        let found = list.iter().find(|pair| pair.key == name).and_then(|pair| pair.value.clone()?.value);
+        if let Some(any_value::Value::StringValue(text)) = found { text } else { String::new() }
+    };
+    let resource = &request.resource_metrics[0];
+    let metrics = resource.scope_metrics.iter().flat_map(|scope| &scope.metrics);
+    let mut puts = 0;
+    for metric in metrics.filter(|metric| metric.name == "shmem.calls") {
+        let Some(Data::Sum(calls)) = &metric.data else { panic!("{metric:?}") };
+        for point in calls.data_points.iter().filter(|point| text(&point.attributes, "shmem.op") == "p") {
+            if let Some(number_data_point::Value::AsInt(count)) = point.value {
+                puts += count;
+            }
+        }
+    }
+    serde_json::json!({ "job": text(&resource.resource.clone().unwrap_or_default().attributes, "shmem.job"), "puts": puts })
 }
 
 /// What the batch script has written.

@@ -195,6 +195,9 @@ fn every_view_has_every_form() {
     let oshprof = || Job::new(tree::tool("oshprof")).arg("report").arg(&directory);
     let views = [
         "routines",
+        "efficiency",
+        "phases",
+        "timeline",
         "sizes",
         "matrix",
         "callsites",
@@ -231,7 +234,11 @@ fn no_rule_fires_on_the_examples() {
         let directory = fresh(&format!("clean-{name}"));
         Job::oshrun(2).arg("--profile-dir").arg(&directory).arg(&binary).args(options).run().expect_code(0);
         let outcome = Job::new(tree::tool("oshprof")).arg("advise").arg(&directory).run().expect_code(0);
-        assert!(outcome.stdout.starts_with("nothing found"), "{name}: {}", outcome.stdout);
+        // That much of the time is in the library is no pattern; nor is a machine with fewer cores.
+        let patterns = outcome.stdout.lines().filter(|line| line.contains(" % of the run]"));
+        let patterns: Vec<&str> =
+            patterns.filter(|line| !line.contains("[library-time") && !line.contains("[oversubscribed")).collect();
+        assert!(patterns.is_empty(), "{name}: {}", outcome.stdout);
     }
 }
 

@@ -74,6 +74,7 @@ pub fn rust_return(ret: &str, element: Option<&Type>) -> String {
         "void" => String::new(),
         "noreturn" => " -> !".to_owned(),
         "void *" => " -> *mut c_void".to_owned(),
+        "shmemx_aset *" => " -> *mut Aset".to_owned(),
         "TYPE" => format!(" -> {}", element.expect("TYPE needs an element").rust),
         _ => format!(" -> {}", rust_base(ret, element)),
     }
@@ -92,6 +93,10 @@ fn rust_base<'a>(base: &'a str, element: Option<&'a Type>) -> &'a str {
         "shmem_team_t" => "Team",
         "shmem_team_config_t" => "TeamConfig",
         "shmem_ctx_session_config_t" => "SessionConfig",
+        "shmemx_aset" => "Aset",
+        "shmemx_offset_fn" => "OffsetFunction",
+        "shmemx_request_handle_t" => "RequestHandle",
+        "shmemx_req_h" => "ReqHandle",
         _ => match element {
             Some(element) if element.c == base => element.rust,
             _ => panic!("no Rust type for C type {base}"),

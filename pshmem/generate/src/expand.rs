@@ -67,7 +67,8 @@ fn routine(row: &'static Row, element: Option<&'static Type>, ctx: bool) -> Rout
     }
     let mut params = ctype::params(row.params, element);
     if ctx {
-        name = name.replacen("shmem_", "shmem_ctx_", 1);
+        let (prefix, rest) = name.split_once('_').expect("a routine has a prefix");
+        name = format!("{prefix}_ctx_{rest}");
         params.insert(0, Param::parse("shmem_ctx_t ctx", None));
     }
     let ret = match (row.ret, element) {

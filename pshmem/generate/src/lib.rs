@@ -6,6 +6,7 @@
 //! | [`types`], [`ctype`] | data types, and C declarations taken apart |
 //! | [`constants`] | constants, handles and types of the headers |
 //! | [`expand`] | rows times types times forms |
+//! | [`fortran`] | the Fortran interface: its rows, and the routines that they stand for |
 //! | [`emit`] | the texts that are written and committed |
 //! | [`coverage`] | how much of the specification is there |
 #![deny(unsafe_code)]
@@ -16,5 +17,6 @@ pub mod csv;
 pub mod ctype;
 pub mod emit;
 pub mod expand;
+pub mod fortran;
 pub mod table;
 pub mod types;

@@ -11,7 +11,7 @@ pub unsafe extern "C" fn shmem_clear_cache_inv() {
 pub unsafe extern "C" fn pshmem_clear_cache_inv() {
     strong!(1788, imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv)
 }
-routine!(imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv, guest_shmem_clear_cache_inv, 1788, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
+routine!(imp_shmem_clear_cache_inv, probe_shmem_clear_cache_inv, intercepted_shmem_clear_cache_inv, 1788, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_set_cache_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_set_cache_inv() {
@@ -21,7 +21,7 @@ pub unsafe extern "C" fn shmem_set_cache_inv() {
 pub unsafe extern "C" fn pshmem_set_cache_inv() {
     strong!(1789, imp_shmem_set_cache_inv, probe_shmem_set_cache_inv)
 }
-routine!(imp_shmem_set_cache_inv, probe_shmem_set_cache_inv, guest_shmem_set_cache_inv, 1789, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
+routine!(imp_shmem_set_cache_inv, probe_shmem_set_cache_inv, intercepted_shmem_set_cache_inv, 1789, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_clear_cache_line_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_clear_cache_line_inv(dest: *mut c_void) {
@@ -31,7 +31,7 @@ pub unsafe extern "C" fn shmem_clear_cache_line_inv(dest: *mut c_void) {
 pub unsafe extern "C" fn pshmem_clear_cache_line_inv(dest: *mut c_void) {
     strong!(1790, imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv)
 }
-routine!(imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv, guest_shmem_clear_cache_line_inv, 1790, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
+routine!(imp_shmem_clear_cache_line_inv, probe_shmem_clear_cache_line_inv, intercepted_shmem_clear_cache_line_inv, 1790, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_set_cache_line_inv")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_set_cache_line_inv(dest: *mut c_void) {
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn shmem_set_cache_line_inv(dest: *mut c_void) {
 pub unsafe extern "C" fn pshmem_set_cache_line_inv(dest: *mut c_void) {
     strong!(1791, imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv)
 }
-routine!(imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv, guest_shmem_set_cache_line_inv, 1791, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
+routine!(imp_shmem_set_cache_line_inv, probe_shmem_set_cache_line_inv, intercepted_shmem_set_cache_line_inv, 1791, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_udcflush")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_udcflush() {
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn shmem_udcflush() {
 pub unsafe extern "C" fn pshmem_udcflush() {
     strong!(1792, imp_shmem_udcflush, probe_shmem_udcflush)
 }
-routine!(imp_shmem_udcflush, probe_shmem_udcflush, guest_shmem_udcflush, 1792, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
+routine!(imp_shmem_udcflush, probe_shmem_udcflush, intercepted_shmem_udcflush, 1792, sampled, (), [-1, 0, 0] Ok(()), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_udcflush_line")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_udcflush_line(dest: *mut c_void) {
@@ -61,4 +61,4 @@ pub unsafe extern "C" fn shmem_udcflush_line(dest: *mut c_void) {
 pub unsafe extern "C" fn pshmem_udcflush_line(dest: *mut c_void) {
     strong!(1793, imp_shmem_udcflush_line, probe_shmem_udcflush_line)
 }
-routine!(imp_shmem_udcflush_line, probe_shmem_udcflush_line, guest_shmem_udcflush_line, 1793, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);
+routine!(imp_shmem_udcflush_line, probe_shmem_udcflush_line, intercepted_shmem_udcflush_line, 1793, sampled, (dest: *mut c_void), [-1, dest.addr(), 0] Ok(()), args [dest.addr(), 0, 0, 0]);

@@ -12,7 +12,7 @@ pub unsafe extern "C" fn shmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_i
 pub unsafe extern "C" fn pshmem_ctx_create(options: c_long, ctx: *mut Ctx) -> c_int {
     strong!(34, imp_shmem_ctx_create, probe_shmem_ctx_create)
 }
-routine!(imp_shmem_ctx_create, probe_shmem_ctx_create, guest_shmem_ctx_create, 34, timed, (options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::ctx_create(m, options, ctx), args [0, 0, 0, 0], failed |r| r != 0);
+routine!(imp_shmem_ctx_create, probe_shmem_ctx_create, intercepted_shmem_ctx_create, 34, timed, (options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::ctx_create(m, options, ctx), args [0, 0, 0, 0], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_team_create_ctx")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn shmem_team_create_ctx(team: Team, options: c_long, ctx:
 pub unsafe extern "C" fn pshmem_team_create_ctx(team: Team, options: c_long, ctx: *mut Ctx) -> c_int {
     strong!(35, imp_shmem_team_create_ctx, probe_shmem_team_create_ctx)
 }
-routine!(imp_shmem_team_create_ctx, probe_shmem_team_create_ctx, guest_shmem_team_create_ctx, 35, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::create_ctx(m, team, options, ctx), args [0, 0, 0, word(team)], failed |r| r != 0);
+routine!(imp_shmem_team_create_ctx, probe_shmem_team_create_ctx, intercepted_shmem_team_create_ctx, 35, timed, (team: Team, options: c_long, ctx: *mut Ctx) -> c_int, |m| [-1, 0, 0] team::create_ctx(m, team, options, ctx), args [0, 0, 0, word(team)], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_destroy")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_destroy(ctx: Ctx) {
@@ -32,7 +32,7 @@ pub unsafe extern "C" fn shmem_ctx_destroy(ctx: Ctx) {
 pub unsafe extern "C" fn pshmem_ctx_destroy(ctx: Ctx) {
     strong!(36, imp_shmem_ctx_destroy, probe_shmem_ctx_destroy)
 }
-routine!(imp_shmem_ctx_destroy, probe_shmem_ctx_destroy, guest_shmem_ctx_destroy, 36, timed, (ctx: Ctx), |m| [-1, 0, 0] team::ctx_destroy(m, ctx), args [0, 0, word(ctx), 0]);
+routine!(imp_shmem_ctx_destroy, probe_shmem_ctx_destroy, intercepted_shmem_ctx_destroy, 36, timed, (ctx: Ctx), |m| [-1, 0, 0] team::ctx_destroy(m, ctx), args [0, 0, word(ctx), 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ctx_get_team")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
@@ -42,4 +42,4 @@ pub unsafe extern "C" fn shmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int 
 pub unsafe extern "C" fn pshmem_ctx_get_team(ctx: Ctx, team: *mut Team) -> c_int {
     strong!(37, imp_shmem_ctx_get_team, probe_shmem_ctx_get_team)
 }
-routine!(imp_shmem_ctx_get_team, probe_shmem_ctx_get_team, guest_shmem_ctx_get_team, 37, sampled, (ctx: Ctx, team: *mut Team) -> c_int, |m| [-1, 0, 0] team::ctx_get_team(m, ctx, team), args [0, 0, word(ctx), 0], failed |r| r != 0);
+routine!(imp_shmem_ctx_get_team, probe_shmem_ctx_get_team, intercepted_shmem_ctx_get_team, 37, sampled, (ctx: Ctx, team: *mut Team) -> c_int, |m| [-1, 0, 0] team::ctx_get_team(m, ctx, team), args [0, 0, word(ctx), 0], failed |r| r != 0);

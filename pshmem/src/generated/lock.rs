@@ -12,7 +12,7 @@ pub unsafe extern "C" fn shmem_clear_lock(lock: *mut c_long) {
 pub unsafe extern "C" fn pshmem_clear_lock(lock: *mut c_long) {
     strong!(1784, imp_shmem_clear_lock, probe_shmem_clear_lock)
 }
-routine!(imp_shmem_clear_lock, probe_shmem_clear_lock, guest_shmem_clear_lock, 1784, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::clear(m, lock.cast()), args [lock.addr(), 0, 0, 0]);
+routine!(imp_shmem_clear_lock, probe_shmem_clear_lock, intercepted_shmem_clear_lock, 1784, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::clear(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_set_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_set_lock(lock: *mut c_long) {
@@ -22,7 +22,7 @@ pub unsafe extern "C" fn shmem_set_lock(lock: *mut c_long) {
 pub unsafe extern "C" fn pshmem_set_lock(lock: *mut c_long) {
     strong!(1785, imp_shmem_set_lock, probe_shmem_set_lock)
 }
-routine!(imp_shmem_set_lock, probe_shmem_set_lock, guest_shmem_set_lock, 1785, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::set(m, lock.cast()), args [lock.addr(), 0, 0, 0]);
+routine!(imp_shmem_set_lock, probe_shmem_set_lock, intercepted_shmem_set_lock, 1785, timed, (lock: *mut c_long), |m| [-1, lock.addr(), 0] locking::set(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_test_lock")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_test_lock(lock: *mut c_long) -> c_int {
@@ -32,4 +32,4 @@ pub unsafe extern "C" fn shmem_test_lock(lock: *mut c_long) -> c_int {
 pub unsafe extern "C" fn pshmem_test_lock(lock: *mut c_long) -> c_int {
     strong!(1786, imp_shmem_test_lock, probe_shmem_test_lock)
 }
-routine!(imp_shmem_test_lock, probe_shmem_test_lock, guest_shmem_test_lock, 1786, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast()), args [lock.addr(), 0, 0, 0]);
+routine!(imp_shmem_test_lock, probe_shmem_test_lock, intercepted_shmem_test_lock, 1786, sampled, (lock: *mut c_long) -> c_int, |m| [-1, lock.addr(), 0] locking::test(m, lock.cast::<u64>()), args [lock.addr(), 0, 0, 0]);

@@ -36,5 +36,9 @@ pub mod profiling;
 #[rustfmt::skip]
 pub mod cache;
 #[rustfmt::skip]
+pub mod aset;
+#[rustfmt::skip]
+pub mod request;
+#[rustfmt::skip]
 pub mod addresses;
 pub mod constants;

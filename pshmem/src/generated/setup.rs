@@ -15,7 +15,7 @@ pub unsafe extern "C" fn shmem_init() {
 pub unsafe extern "C" fn pshmem_init() {
     strong!(0, imp_shmem_init, probe_shmem_init)
 }
-routine!(imp_shmem_init, probe_shmem_init, guest_shmem_init, 0, timed, (), [-1, 0, 0] init::init(), args [0, 0, 0, 0]);
+routine!(imp_shmem_init, probe_shmem_init, intercepted_shmem_init, 0, timed, (), [-1, 0, 0] init::init(), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_my_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_my_pe() -> c_int {
@@ -25,7 +25,7 @@ pub unsafe extern "C" fn shmem_my_pe() -> c_int {
 pub unsafe extern "C" fn pshmem_my_pe() -> c_int {
     strong!(1, imp_shmem_my_pe, probe_shmem_my_pe)
 }
-routine!(imp_shmem_my_pe, probe_shmem_my_pe, guest_shmem_my_pe, 1, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
+routine!(imp_shmem_my_pe, probe_shmem_my_pe, intercepted_shmem_my_pe, 1, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_n_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_n_pes() -> c_int {
@@ -35,7 +35,7 @@ pub unsafe extern "C" fn shmem_n_pes() -> c_int {
 pub unsafe extern "C" fn pshmem_n_pes() -> c_int {
     strong!(2, imp_shmem_n_pes, probe_shmem_n_pes)
 }
-routine!(imp_shmem_n_pes, probe_shmem_n_pes, guest_shmem_n_pes, 2, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);
+routine!(imp_shmem_n_pes, probe_shmem_n_pes, intercepted_shmem_n_pes, 2, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_finalize")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_finalize() {
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn shmem_finalize() {
 pub unsafe extern "C" fn pshmem_finalize() {
     strong!(3, imp_shmem_finalize, probe_shmem_finalize)
 }
-routine!(imp_shmem_finalize, probe_shmem_finalize, guest_shmem_finalize, 3, timed, (), [-1, 0, 0] init::finalize(), args [0, 0, 0, 0]);
+routine!(imp_shmem_finalize, probe_shmem_finalize, intercepted_shmem_finalize, 3, timed, (), [-1, 0, 0] init::finalize(), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_query_initialized")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_query_initialized(initialized: *mut c_int) {
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn shmem_query_initialized(initialized: *mut c_int) {
 pub unsafe extern "C" fn pshmem_query_initialized(initialized: *mut c_int) {
     strong!(4, imp_shmem_query_initialized, probe_shmem_query_initialized)
 }
-routine!(imp_shmem_query_initialized, probe_shmem_query_initialized, guest_shmem_query_initialized, 4, sampled, (initialized: *mut c_int), [-1, 0, 0] info::initialized(initialized), args [0, 0, 0, 0]);
+routine!(imp_shmem_query_initialized, probe_shmem_query_initialized, intercepted_shmem_query_initialized, 4, sampled, (initialized: *mut c_int), [-1, 0, 0] info::initialized(initialized), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_global_exit")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_global_exit(status: c_int) -> ! {
@@ -65,7 +65,7 @@ pub unsafe extern "C" fn shmem_global_exit(status: c_int) -> ! {
 pub unsafe extern "C" fn pshmem_global_exit(status: c_int) -> ! {
     strong!(5, imp_shmem_global_exit, probe_shmem_global_exit)
 }
-routine!(never imp_shmem_global_exit, probe_shmem_global_exit, guest_shmem_global_exit, 5, timed, (status: c_int) -> !, [-1, 0, 0] runtime::global_exit(status), args [0, 0, 0, 0]);
+routine!(never imp_shmem_global_exit, probe_shmem_global_exit, intercepted_shmem_global_exit, 5, timed, (status: c_int) -> !, [-1, 0, 0] runtime::global_exit(status), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_pe_accessible")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_pe_accessible(pe: c_int) -> c_int {
@@ -75,7 +75,7 @@ pub unsafe extern "C" fn shmem_pe_accessible(pe: c_int) -> c_int {
 pub unsafe extern "C" fn pshmem_pe_accessible(pe: c_int) -> c_int {
     strong!(6, imp_shmem_pe_accessible, probe_shmem_pe_accessible)
 }
-routine!(imp_shmem_pe_accessible, probe_shmem_pe_accessible, guest_shmem_pe_accessible, 6, sampled, (pe: c_int) -> c_int, |m| [pe, 0, 0] runtime::memory::pe_accessible(m, pe), args [0, 0, 0, 0]);
+routine!(imp_shmem_pe_accessible, probe_shmem_pe_accessible, intercepted_shmem_pe_accessible, 6, sampled, (pe: c_int) -> c_int, |m| [pe, 0, 0] runtime::memory::pe_accessible(m, pe), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_addr_accessible")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
@@ -85,7 +85,7 @@ pub unsafe extern "C" fn shmem_addr_accessible(addr: *const c_void, pe: c_int) -
 pub unsafe extern "C" fn pshmem_addr_accessible(addr: *const c_void, pe: c_int) -> c_int {
     strong!(7, imp_shmem_addr_accessible, probe_shmem_addr_accessible)
 }
-routine!(imp_shmem_addr_accessible, probe_shmem_addr_accessible, guest_shmem_addr_accessible, 7, sampled, (addr: *const c_void, pe: c_int) -> c_int, |m| [pe, addr.addr(), 0] runtime::memory::addr_accessible(m, addr, pe), args [addr.addr(), 0, 0, 0]);
+routine!(imp_shmem_addr_accessible, probe_shmem_addr_accessible, intercepted_shmem_addr_accessible, 7, sampled, (addr: *const c_void, pe: c_int) -> c_int, |m| [pe, addr.addr(), 0] runtime::memory::addr_accessible(m, addr, pe), args [addr.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_ptr")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn shmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_voi
 pub unsafe extern "C" fn pshmem_ptr(dest: *const c_void, pe: c_int) -> *mut c_void {
     strong!(8, imp_shmem_ptr, probe_shmem_ptr)
 }
-routine!(imp_shmem_ptr, probe_shmem_ptr, guest_shmem_ptr, 8, sampled, (dest: *const c_void, pe: c_int) -> *mut c_void, |m| [pe, dest.addr(), 0] runtime::memory::ptr(m, dest, pe), args [dest.addr(), 0, 0, 0]);
+routine!(imp_shmem_ptr, probe_shmem_ptr, intercepted_shmem_ptr, 8, sampled, (dest: *const c_void, pe: c_int) -> *mut c_void, |m| [pe, dest.addr(), 0] runtime::memory::ptr(m, dest, pe), args [dest.addr(), 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_team_ptr")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void {
@@ -105,7 +105,7 @@ pub unsafe extern "C" fn shmem_team_ptr(team: Team, dest: *const c_void, pe: c_i
 pub unsafe extern "C" fn pshmem_team_ptr(team: Team, dest: *const c_void, pe: c_int) -> *mut c_void {
     strong!(9, imp_shmem_team_ptr, probe_shmem_team_ptr)
 }
-routine!(imp_shmem_team_ptr, probe_shmem_team_ptr, guest_shmem_team_ptr, 9, sampled, (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void, |m| [-1, dest.addr(), 0] team::team_ptr(m, team, dest, pe), args [dest.addr(), 0, 0, word(team)]);
+routine!(imp_shmem_team_ptr, probe_shmem_team_ptr, intercepted_shmem_team_ptr, 9, sampled, (team: Team, dest: *const c_void, pe: c_int) -> *mut c_void, |m| [-1, dest.addr(), 0] team::team_ptr(m, team, dest, pe), args [dest.addr(), 0, 0, word(team)]);
 
 #[unsafe(export_name = "pellucid_shmem_info_get_version")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_info_get_version(major: *mut c_int, minor: *mut c_int) {
@@ -115,7 +115,7 @@ pub unsafe extern "C" fn shmem_info_get_version(major: *mut c_int, minor: *mut c
 pub unsafe extern "C" fn pshmem_info_get_version(major: *mut c_int, minor: *mut c_int) {
     strong!(10, imp_shmem_info_get_version, probe_shmem_info_get_version)
 }
-routine!(imp_shmem_info_get_version, probe_shmem_info_get_version, guest_shmem_info_get_version, 10, sampled, (major: *mut c_int, minor: *mut c_int), [-1, 0, 0] info::version(major, minor), args [0, 0, 0, 0]);
+routine!(imp_shmem_info_get_version, probe_shmem_info_get_version, intercepted_shmem_info_get_version, 10, sampled, (major: *mut c_int, minor: *mut c_int), [-1, 0, 0] info::version(major, minor), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_shmem_info_get_name")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_info_get_name(name: *mut c_char) {
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn shmem_info_get_name(name: *mut c_char) {
 pub unsafe extern "C" fn pshmem_info_get_name(name: *mut c_char) {
     strong!(11, imp_shmem_info_get_name, probe_shmem_info_get_name)
 }
-routine!(imp_shmem_info_get_name, probe_shmem_info_get_name, guest_shmem_info_get_name, 11, sampled, (name: *mut c_char), [-1, 0, 0] info::name(name), args [0, 0, 0, 0]);
+routine!(imp_shmem_info_get_name, probe_shmem_info_get_name, intercepted_shmem_info_get_name, 11, sampled, (name: *mut c_char), [-1, 0, 0] info::name(name), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid_start_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn start_pes(npes: c_int) {
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn start_pes(npes: c_int) {
 pub unsafe extern "C" fn pstart_pes(npes: c_int) {
     strong!(12, imp_start_pes, probe_start_pes)
 }
-routine!(imp_start_pes, probe_start_pes, guest_start_pes, 12, timed, (npes: c_int), [-1, 0, 0] init::start_pes(npes), args [0, 0, 0, 0]);
+routine!(imp_start_pes, probe_start_pes, intercepted_start_pes, 12, timed, (npes: c_int), [-1, 0, 0] init::start_pes(npes), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid__my_pe")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn _my_pe() -> c_int {
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn _my_pe() -> c_int {
 pub unsafe extern "C" fn p_my_pe() -> c_int {
     strong!(13, imp__my_pe, probe__my_pe)
 }
-routine!(imp__my_pe, probe__my_pe, guest__my_pe, 13, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
+routine!(imp__my_pe, probe__my_pe, intercepted__my_pe, 13, sampled, () -> c_int, [-1, 0, 0] runtime::my_pe(), args [0, 0, 0, 0]);
 
 #[unsafe(export_name = "pellucid__num_pes")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn _num_pes() -> c_int {
@@ -155,4 +155,4 @@ pub unsafe extern "C" fn _num_pes() -> c_int {
 pub unsafe extern "C" fn p_num_pes() -> c_int {
     strong!(14, imp__num_pes, probe__num_pes)
 }
-routine!(imp__num_pes, probe__num_pes, guest__num_pes, 14, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);
+routine!(imp__num_pes, probe__num_pes, intercepted__num_pes, 14, sampled, () -> c_int, [-1, 0, 0] runtime::n_pes(), args [0, 0, 0, 0]);

@@ -13,7 +13,7 @@ pub unsafe extern "C" fn shmem_init_thread(requested: c_int, provided: *mut c_in
 pub unsafe extern "C" fn pshmem_init_thread(requested: c_int, provided: *mut c_int) -> c_int {
     strong!(15, imp_shmem_init_thread, probe_shmem_init_thread)
 }
-routine!(imp_shmem_init_thread, probe_shmem_init_thread, guest_shmem_init_thread, 15, timed, (requested: c_int, provided: *mut c_int) -> c_int, [-1, 0, 0] init::init_thread(requested, provided), args [0, 0, 0, 0], failed |r| r != 0);
+routine!(imp_shmem_init_thread, probe_shmem_init_thread, intercepted_shmem_init_thread, 15, timed, (requested: c_int, provided: *mut c_int) -> c_int, [-1, 0, 0] init::init_thread(requested, provided), args [0, 0, 0, 0], failed |r| r != 0);
 
 #[unsafe(export_name = "pellucid_shmem_query_thread")] #[unsafe(naked)] #[unsafe(link_section = "pellucid_entry")]
 pub unsafe extern "C" fn shmem_query_thread(provided: *mut c_int) {
@@ -23,4 +23,4 @@ pub unsafe extern "C" fn shmem_query_thread(provided: *mut c_int) {
 pub unsafe extern "C" fn pshmem_query_thread(provided: *mut c_int) {
     strong!(16, imp_shmem_query_thread, probe_shmem_query_thread)
 }
-routine!(imp_shmem_query_thread, probe_shmem_query_thread, guest_shmem_query_thread, 16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided), args [0, 0, 0, 0]);
+routine!(imp_shmem_query_thread, probe_shmem_query_thread, intercepted_shmem_query_thread, 16, sampled, (provided: *mut c_int), [-1, 0, 0] info::thread(provided), args [0, 0, 0, 0]);

@@ -4,7 +4,7 @@
 //! in the row first, so that each finds what comes behind it. Then the references in each tool are rewritten (`relocate`): its `pshmem_X` becomes the `shmem_X` of the next tool that has
 //! one, the last one's the routine itself; its `shmem_X` becomes its own, or else the next one's, since a tool's own calls are
 //! not the program's. What it looks up with `dlsym` is answered alike (`lookup`). The program's calls come to `shmem_X` of
-//! this library as ever, and the gate hands them to the first tool.
+//! this library as ever, and the dispatcher hands them to the first tool.
 //!
 //! Preloaded tools, and shared ones that the program is linked to, are taken in at the front of the row (`adopt`). Their names,
 //! too, then lead to this library (`exports`), for whatever the program loads later.
@@ -25,7 +25,7 @@ use std::sync::OnceLock;
 
 use pellucid_profile::op::{COUNT, OPS};
 
-use crate::gate;
+use crate::dispatcher;
 use crate::generated::addresses::WAYS;
 use objects::Object;
 
@@ -84,7 +84,7 @@ extern "C" fn pellucid_stack_start(_argc: c_int, argv: *const *const c_char, env
     }
     for op in 0..COUNT {
         if let Some(first) = tools.iter().find(|tool| tool.functions[op] != 0) {
-            gate::set_tool(op as u16, first.functions[op] as *const ());
+            dispatcher::set_tool(op as u16, first.functions[op] as *const ());
         }
     }
     if tools.iter().any(|tool| tool.adopted) {

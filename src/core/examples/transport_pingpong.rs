@@ -122,9 +122,9 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
         },
         ..Settings::default()
     };
-    // Of a lazily exchanged card: the first use comes after the exchange below.
-    let card = std::sync::Arc::new(std::sync::OnceLock::<Vec<u8>>::new());
-    let theirs = card.clone();
+    // Of a lazily exchanged endpoint address: the first use comes after the exchange below.
+    let address = std::sync::Arc::new(std::sync::OnceLock::<Vec<u8>>::new());
+    let theirs = address.clone();
     let directory = Directory {
         answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
@@ -145,7 +145,7 @@ fn run(args: &[String]) -> Result<(), Box<dyn std::error::Error>> {
     stream.read_exact(&mut len)?;
     stream.read_exact(&mut other)?;
     other.truncate(u64::from_ne_bytes(len) as usize);
-    let _ = card.set(other);
+    let _ = address.set(other);
     let pe = Pe { fabric, memory, peer: i32::from(serve), provider };
     if serve {
         answer(&pe, &mut stream)?

@@ -18,6 +18,10 @@ fn page() -> String {
         let default = if var.default.is_empty() { "not set".into() } else { format!("`{}`", var.default) };
         writeln!(text, "| `SHMEM_{}`{old} | {default} | {} |", var.name, var.help).unwrap();
     }
+    for var in env::OTHERS {
+        let default = if var.default.is_empty() { "not set".into() } else { format!("`{}`", var.default) };
+        writeln!(text, "| `{}` | {default} | {} |", var.name, var.help).unwrap();
+    }
     text += "\n## Algorithms for `SHMEM_COLLECTIVES`\n\n\
              `SHMEM_COLLECTIVES=barrier:counter,reduce:tree` forces algorithms; what is not named is chosen by size and PEs.\n\n\
              | collective | algorithm | what it does |\n|---|---|---|\n";

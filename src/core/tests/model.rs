@@ -10,10 +10,10 @@ use loom::sync::atomic::{AtomicU64, Ordering};
 use pellucid_core::base::Fault;
 use pellucid_core::base::word::Word;
 use pellucid_core::bootstrap::round::Round;
-use pellucid_core::context::lock::Ticket;
-use pellucid_core::team::area::{Post, WORDS};
-use pellucid_core::team::post::Exchange;
-use pellucid_core::team::{Members, Progress, count, meet};
+use pellucid_core::context::lock::{Ticket, TicketWord};
+use pellucid_core::team::contribution::CollectiveCall;
+use pellucid_core::team::sync_block::{MailboxSlot, WORDS};
+use pellucid_core::team::{Members, Progress, central_counter, dissemination};
 use std::rc::Rc;
 
 /// A word of the checker's.
@@ -31,6 +31,10 @@ impl Shared {
     fn order(&self, order: Ordering) -> Ordering {
         if self.weak { Ordering::Relaxed } else { order }
     }
+}
+
+impl TicketWord for Shared {
+    const HALF: u32 = 32;
 }
 
 impl Word for Shared {
@@ -67,7 +71,7 @@ struct World {
     setup: Setup,
     rounds: Vec<[Shared; 2]>,
     hub: [Shared; 2],
-    posts: Vec<Vec<Post<Shared>>>,
+    contributions: Vec<Vec<MailboxSlot<Shared>>>,
     done: Vec<Shared>,
     objects: Vec<UnsafeCell<u64>>,
 }
@@ -76,12 +80,13 @@ impl World {
     fn new(setup: Setup) -> Self {
         let word = || Shared::new(0, setup.weak);
         let members = || 0..setup.members;
-        let post = || Post { tag: word(), signature: word(), words: std::array::from_fn::<_, WORDS, _>(|_| word()) };
+        let slot =
+            || MailboxSlot { tag: word(), signature: word(), words: std::array::from_fn::<_, WORDS, _>(|_| word()) };
         Self {
             setup,
             rounds: members().map(|_| [word(), word()]).collect(),
             hub: [word(), word()],
-            posts: members().map(|_| (0..setup.ring).map(|_| post()).collect()).collect(),
+            contributions: members().map(|_| (0..setup.ring).map(|_| slot()).collect()).collect(),
             done: members().map(|_| word()).collect(),
             objects: members().map(|_| UnsafeCell::new(0)).collect(),
         }
@@ -130,8 +135,8 @@ impl Members for &Seat {
     fn hub(&self) -> (&Shared, &Shared) {
         (&self.world.hub[0], &self.world.hub[1])
     }
-    fn post(&self, pe: i32, number: u64) -> &Post<Shared> {
-        &self.world.posts[pe as usize][(number % self.world.setup.ring) as usize]
+    fn slot(&self, pe: i32, number: u64) -> &MailboxSlot<Shared> {
+        &self.world.contributions[pe as usize][(number % self.world.setup.ring) as usize]
     }
     fn done(&self, pe: i32) -> &Shared {
         &self.world.done[pe as usize]
@@ -140,7 +145,7 @@ impl Members for &Seat {
         Ok(wait(&mut ready))
     }
     fn sync(&self) -> Result<(), Fault> {
-        if self.world.setup.counting { count(self) } else { meet(self) }
+        if self.world.setup.counting { central_counter(self) } else { dissemination(self) }
     }
 }
 
@@ -241,16 +246,16 @@ fn processes_meet() {
     assert!(fails(Setup { weak: true, ..Setup::RIGHT }, first_meetings));
 }
 
-/// Everyone shows a value to everyone, more often than the ring has posts.
+/// Everyone shows a value to everyone, more often than the ring has contributions.
 fn exchanges(seat: &Seat) {
     for round in 1..=4 {
-        let turn = Exchange::start(seat, 7).expect(COMES);
-        turn.show(&[10 * round + seat.me as u64]);
+        let turn = CollectiveCall::start(seat, 7).expect(COMES);
+        turn.contribute(&[10 * round + seat.me as u64]);
         for pe in 0..seat.size() {
-            let post = turn.look(pe).expect(COMES).expect("the same signature");
-            assert_eq!(Exchange::<&Seat>::words(post).0[0], 10 * round + pe as u64);
+            let slot = turn.slot_of(pe).expect(COMES).expect("the same signature");
+            assert_eq!(CollectiveCall::<&Seat>::words(slot).0[0], 10 * round + pe as u64);
         }
-        turn.all_heard();
+        turn.all_synchronized();
         turn.done();
     }
 }
@@ -258,11 +263,14 @@ fn exchanges(seat: &Seat) {
 /// Member 0 shows a value and goes on, so that the others may be left behind by as much as the ring allows.
 fn broadcasts(seat: &Seat) {
     for round in 1..=4 {
-        let turn = Exchange::start(seat, 7).expect(COMES);
+        let turn = CollectiveCall::start(seat, 7).expect(COMES);
         if seat.me == 0 {
-            turn.show(&[round]);
+            turn.contribute(&[round]);
         } else {
-            assert_eq!(Exchange::<&Seat>::words(turn.look(0).expect(COMES).expect("the same signature")).0[0], round);
+            assert_eq!(
+                CollectiveCall::<&Seat>::words(turn.slot_of(0).expect(COMES).expect("the same signature")).0[0],
+                round
+            );
         }
         turn.done();
     }
@@ -271,14 +279,14 @@ fn broadcasts(seat: &Seat) {
 /// Others read an object of member 0's, which it writes again after having waited for them.
 fn large_broadcasts(seat: &Seat) {
     for round in 1..=2 {
-        let turn = Exchange::start(seat, 7).expect(COMES);
+        let turn = CollectiveCall::start(seat, 7).expect(COMES);
         if seat.me == 0 {
             seat.write(round);
-            turn.show(&[]);
+            turn.contribute(&[]);
             turn.done();
             turn.wait_for_others().expect(COMES);
         } else {
-            turn.look(0).expect(COMES).expect("the same signature");
+            turn.slot_of(0).expect(COMES).expect("the same signature");
             assert_eq!(seat.world.read(0), round);
             turn.done();
         }
@@ -288,14 +296,14 @@ fn large_broadcasts(seat: &Seat) {
 /// Everyone reads everyone's object; all leave together and write again.
 fn large_exchanges(seat: &Seat) {
     for round in 1..=2 {
-        let turn = Exchange::start(seat, 7).expect(COMES);
+        let turn = CollectiveCall::start(seat, 7).expect(COMES);
         seat.write(round);
-        turn.show(&[]);
+        turn.contribute(&[]);
         for pe in seat.others() {
-            turn.look(pe).expect(COMES).expect("the same signature");
+            turn.slot_of(pe).expect(COMES).expect("the same signature");
             assert_eq!(seat.world.read(pe), round);
         }
-        turn.all_heard();
+        turn.all_synchronized();
         turn.done();
         turn.leave_together().expect(COMES);
     }
@@ -305,7 +313,7 @@ fn large_exchanges(seat: &Seat) {
 fn posts_are_used_again_when_all_have_read_them() {
     check(Setup::RIGHT, exchanges);
     check(Setup::RIGHT, broadcasts);
-    // With fewer posts than the code believes, a member writes over what another has not read.
+    // With fewer contributions than the code believes, a member writes over what another has not read.
     assert!(fails(Setup { ring: 1, ..Setup::RIGHT }, broadcasts));
 }
 

@@ -19,15 +19,10 @@
 pub mod bindings;
 pub mod calls;
 mod library;
-mod slots;
-mod symbols;
-mod watch;
 
 pub use bindings::*;
 pub use calls::*;
 pub use library::{Library, OpenError};
-pub use symbols::rdma;
-pub use watch::{Seen, found, seeing};
 
 /// An address vector entry that names nobody (`FI_ADDR_UNSPEC` of the headers).
 pub const FI_ADDR_UNSPEC: fi_addr_t = u64::MAX;
@@ -45,3 +40,16 @@ pub const fn version(major: u32, minor: u32) -> u32 {
 
 /// The interface version of the bindings: what is passed to [`Library::getinfo`].
 pub const VERSION: u32 = version(FI_MAJOR_VERSION as u32, FI_MINOR_VERSION as u32);
+
+/// What [`fi_control`] with `FI_GETWAIT` fills in for a completion queue of [`FI_WAIT_POLLFD`] (`fi_wait_pollfd` of the headers).
+#[allow(non_camel_case_types)]
+#[derive(Debug)]
+#[repr(C)]
+pub struct fi_wait_pollfd {
+    /// Changes whenever the list does.
+    pub change_index: u64,
+    /// Entries that there is room for; then those that there are.
+    pub nfds: usize,
+    /// The list.
+    pub fd: *mut libc::pollfd,
+}

@@ -2,8 +2,6 @@
 #![allow(unsafe_code)]
 
 use crate::bindings::{fi_fabric_attr, fi_info, fid_fabric};
-use crate::slots::Object;
-use crate::symbols;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt;
 
@@ -108,11 +106,6 @@ impl Library {
         &self.path
     }
 
-    /// An address in it.
-    pub(crate) fn address(&self) -> usize {
-        self.getinfo as usize
-    }
-
     /// Its interface version: major and minor.
     pub fn version(&self) -> (u32, u32) {
         (self.version >> 16, self.version & 0xffff)
@@ -125,15 +118,6 @@ impl Library {
     pub unsafe fn getinfo(&self, hints: *const fi_info, info: *mut *mut fi_info) -> c_int {
         // SAFETY: the caller's.
         unsafe { (self.getinfo)(crate::VERSION, std::ptr::null(), std::ptr::null(), 0, hints, info) }
-    }
-
-    /// Runs the first look at the providers, for which libfabric initializes all of them, without a search of verbs' that takes
-    /// 0.1 s and is of no use where the kernel has no RDMA devices.
-    pub fn first_look<R>(&self, look: impl FnOnce() -> R) -> R {
-        match Object::at(self.address()) {
-            Some(libfabric) => symbols::unread(&libfabric, look),
-            None => look(),
-        }
     }
 
     /// `fi_freeinfo`.

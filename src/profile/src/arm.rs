@@ -5,7 +5,7 @@
 //!
 //! `PARM` is in use where the program has a foreign strong `shmem_X`, a profiling tool that is compiled in, which goes on to
 //! `pshmem_X`: both entries are armed, a call passes one of them, and is recorded once whoever is in between. It leads to
-//! the gate, which tells the program's calls from those that the tool makes on its own.
+//! the dispatcher, which tells the program's calls from those that the tool makes on its own.
 
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU8, AtomicU64,
@@ -50,10 +50,10 @@ fn place(op: usize, byte: u8) -> (usize, u64) {
     (op / AT_ONCE, u64::from_ne_bytes(bytes))
 }
 
-/// Who wants the calls of an operation to pass the gate.
+/// Who wants the calls of an operation to pass the dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum Guest {
+pub enum Interceptor {
     /// A stacked tool.
     Tool = 1,
     /// A callback.
@@ -66,8 +66,8 @@ pub enum Guest {
 static FOREIGN: Flags = [const { AtomicU64::new(0) }; WORDS];
 /// Whether it is anywhere.
 static ANY_FOREIGN: AtomicBool = AtomicBool::new(false);
-/// Who wants calls to pass the gate.
-static GUESTS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
+/// Who wants calls to pass the dispatcher.
+static INTERCEPTORS: [AtomicU8; COUNT] = [const { AtomicU8::new(0) }; COUNT];
 /// [`GATE`] where somebody does, else 0.
 static GATED: Flags = [const { AtomicU64::new(0) }; WORDS];
 /// [`GATE`] where the library is closed and calls need it, else 0.
@@ -95,7 +95,7 @@ const BRIEF_SITES: [u64; WORDS] = {
     words
 };
 const NO_SITES: [u64; WORDS] = [0; WORDS];
-/// A word of calls that pass the gate.
+/// A word of calls that pass the dispatcher.
 const GATES: u64 = u64::from_ne_bytes([GATE; AT_ONCE]);
 
 /// Whether short calls are counted by operation only, which leaves them twice as fast: nobody asked for a profile to be
@@ -138,25 +138,25 @@ pub fn is_foreign(op: u16) -> bool {
     usize::from(op) < COUNT && flag(&FOREIGN, op) != 0
 }
 
-/// Sends the calls of an operation through the gate, or no longer.
-pub fn set_guest(op: u16, guest: Guest, wants: bool) {
-    let Some(guests) = GUESTS.get(usize::from(op)) else { return };
+/// Sends the calls of an operation through the dispatcher, or no longer.
+pub fn set_interceptor(op: u16, interceptor: Interceptor, wants: bool) {
+    let Some(interceptors) = INTERCEPTORS.get(usize::from(op)) else { return };
     if wants {
-        guests.fetch_or(guest as u8, SeqCst);
+        interceptors.fetch_or(interceptor as u8, SeqCst);
     } else {
-        guests.fetch_and(!(guest as u8), SeqCst);
+        interceptors.fetch_and(!(interceptor as u8), SeqCst);
     }
     loop {
-        let wanted = guests.load(SeqCst) != 0;
+        let wanted = interceptors.load(SeqCst) != 0;
         assign(&GATED, op.into(), GATE, wanted);
-        if (guests.load(SeqCst) != 0) == wanted {
+        if (interceptors.load(SeqCst) != 0) == wanted {
             break;
         }
     }
     change(usize::from(op) / AT_ONCE..usize::from(op) / AT_ONCE + 1);
 }
 
-/// Sends the program's calls of all operations that need the library through the gate, which may refuse them, or no longer.
+/// Sends the program's calls of all operations that need the library through the dispatcher, which may refuse them, or no longer.
 pub fn set_closed(closed: bool) {
     if IS_CLOSED.swap(closed, SeqCst) == closed {
         return;
@@ -203,7 +203,7 @@ fn change(words: std::ops::Range<usize>) {
         };
         let foreign = ANY_FOREIGN.load(SeqCst);
         for word in words.clone() {
-            // The gate's bits contain those of all others.
+            // The dispatcher's bits contain those of all others.
             let flags = wanted[word] | GATED[word].load(Relaxed);
             ARM[word].store(flags | CLOSED[word].load(Relaxed), Relaxed);
             if foreign {
@@ -270,25 +270,25 @@ mod tests {
     }
 
     #[test]
-    fn guests_send_calls_through_the_gate_at_any_level() {
+    fn interceptors_send_calls_through_the_dispatcher_at_any_level() {
         let _turn = crate::recorder::tests::TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let flags = |op: u16| (flag(&ARM, op), flag(&PARM, op));
         set_foreign(3, true);
-        for guest in [Guest::Tool, Guest::Callback] {
-            set_guest(2, guest, true);
-            set_guest(3, guest, true);
+        for interceptor in [Interceptor::Tool, Interceptor::Callback] {
+            set_interceptor(2, interceptor, true);
+            set_interceptor(3, interceptor, true);
         }
-        set_guest(COUNT as u16, Guest::Tool, true);
+        set_interceptor(COUNT as u16, Interceptor::Tool, true);
         for level in [0, 1, 0] {
             set_level(level);
             assert_eq!((flags(2), flags(3)), ((GATE, OFF), (GATE, GATE)));
         }
-        set_guest(2, Guest::Tool, false);
+        set_interceptor(2, Interceptor::Tool, false);
         assert_eq!(flags(2), (GATE, OFF));
-        set_guest(2, Guest::Callback, false);
+        set_interceptor(2, Interceptor::Callback, false);
         assert_eq!(flags(2), (OFF, OFF));
-        for guest in [Guest::Tool, Guest::Callback] {
-            set_guest(3, guest, false);
+        for interceptor in [Interceptor::Tool, Interceptor::Callback] {
+            set_interceptor(3, interceptor, false);
         }
         set_foreign(3, false);
         assert_eq!(flags(3), (OFF, OFF));

@@ -1,5 +1,7 @@
 //! What a PE recorded beside its routines: peers, call sites, regions, synchronisation, nonblocking operations. Plain data.
 
+use crate::timeline::KINDS;
+
 /// Calls and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
@@ -183,6 +185,28 @@ pub struct Sync {
     pub arrived_ns: u64,
     /// When it left.
     pub left_ns: u64,
+    /// What the thread did before.
+    pub phase: Phase,
+}
+
+/// What a thread did between two calls of barriers, syncs and collectives, or before the first or after the last.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// Return address and operation of the call before it; `None`: it begins with the end of initialization.
+    pub from: Option<(u64, u16)>,
+    /// When it began, in nanoseconds since the job's start; 0: not known, as in profiles of earlier versions.
+    pub begin_ns: u64,
+    /// Time in the library, in nanoseconds.
+    pub library_ns: u64,
+}
+
+/// What a thread did after its last barrier, sync or collective.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LastPhase {
+    /// What it did.
+    pub phase: Phase,
+    /// Begin of finalization, or when it was seen last, in nanoseconds since the job's start.
+    pub end_ns: u64,
 }
 
 /// Nonblocking operations.
@@ -271,6 +295,51 @@ pub struct Counters {
     pub regions: Vec<CounterRegion>,
 }
 
+/// What a PE did over time, summed over its threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timeline {
+    /// Begin of the first slice, in nanoseconds since the job's start.
+    pub begin_ns: u64,
+    /// Width of a slice in nanoseconds.
+    pub width_ns: u64,
+    /// Time in the library in each slice by kind, in nanoseconds: moving data, waits and locks, barriers and collectives.
+    pub slices: Vec<[u64; KINDS]>,
+}
+
+/// What the system gave the PE, and what its process took of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct System {
+    /// Processors of the host; 0 where not known, as in profiles of earlier versions.
+    pub cores: u32,
+    /// Those of them that the PE may run on.
+    pub allowed: u32,
+    /// Lives of the threads that call the library, between initialization and finalization, in nanoseconds.
+    pub threads_ns: u64,
+    /// First address and bytes of the symmetric heap, then of the static objects.
+    pub memory: [u64; 4],
+    /// Bytes in objects of the symmetric heap, and the most there ever were.
+    pub heap_used: u64,
+    /// See [`Self::heap_used`].
+    pub heap_most: u64,
+    /// What the kernel counted for the process, as of the last look at it.
+    pub usage: Usage,
+}
+
+/// What the kernel counted for a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Time on a processor in user mode, in nanoseconds.
+    pub user_ns: u64,
+    /// Time in the kernel, in nanoseconds.
+    pub system_ns: u64,
+    /// Pages that were found in memory, and pages that were read.
+    pub page_faults: u64,
+    /// How often it gave its processor away by itself: to wait, to yield.
+    pub voluntary_switches: u64,
+    /// How often another process took its processor.
+    pub involuntary_switches: u64,
+}
+
 /// What recording costs, measured when the PE started, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
@@ -301,6 +370,8 @@ pub struct Detail {
     pub syncs: Vec<Sync>,
     /// Of how many of those calls one is kept.
     pub sync_every: u64,
+    /// What its threads did after the last of those calls.
+    pub last_phases: Vec<LastPhase>,
     /// Nonblocking operations.
     pub nbi: Nbi,
     /// Contexts.
@@ -313,6 +384,10 @@ pub struct Detail {
     pub cost: Cost,
     /// Begins and ends of regions, and markers, that could not be kept.
     pub region_errors: u32,
+    /// What the system gave.
+    pub system: System,
+    /// What it did over time; empty in profiles of earlier versions.
+    pub timeline: Timeline,
 }
 
 #[cfg(test)]

@@ -12,21 +12,27 @@
 //! | [`histogram`], [`size`] | latency buckets, message size classes, peer distances |
 //! | [`segment`] | the memory layout; creating and mapping it; the current operation of each thread |
 //! | [`recorder`] | the writing side, inlined into the entry points |
+//! | [`companion`] | the process beside a job that serves, writes and pushes its metrics |
 //! | [`counters`] | the hardware and software counters that can be asked for |
 //! | [`trace`] | events of single calls, in files of their threads |
 //! | [`output`], [`text`] | directories and files that nobody else leads elsewhere; names that a terminal takes for text |
+//! | [`timeline`] | time slices |
 //! | [`model`], [`detail`], [`snapshot`] | plain numbers, and how they are read out of a segment |
 //! | `file` | the profile directory (feature `write`, to read it: `report`) |
 //! | `merge` | sums over PEs that are read one at a time (feature `report`) |
 //! | `report` | text and JSON reports (feature `report`) |
+//! | `advice` | what slows a program down, and what to try (feature `report`) |
 //! | `live` | what PEs do now, and who waits for whom (feature `report`) |
 //!
 //! This crate knows nothing of the runtime. Without features it depends on libc and on checksums (of traces) only; the
 //! features that the library has add system calls (`counters`) and the profile's files (`write`).
 #![deny(unsafe_code)]
 
+#[cfg(feature = "report")]
+pub mod advice;
 pub mod arm;
 pub mod clock;
+pub mod companion;
 pub mod counters;
 pub mod detail;
 #[cfg(feature = "write")]
@@ -48,5 +54,8 @@ pub mod size;
 pub mod snapshot;
 mod snapshot_counters;
 mod snapshot_detail;
+mod snapshot_phases;
+mod snapshot_timeline;
 pub mod text;
+pub mod timeline;
 pub mod trace;

@@ -119,6 +119,12 @@ impl Pe {
         self.end_ns.saturating_sub(self.start_ns)
     }
 
+    /// Length of its run from the end of initialization to the begin of finalization, in nanoseconds: what shares are of.
+    /// 0 where it was never initialized.
+    pub fn main_ns(&self) -> u64 {
+        main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
+    }
+
     /// Puts all moments on another time line; durations stay.
     pub fn move_to(&mut self, time: impl Fn(u64) -> u64) {
         let moments = [&mut self.start_ns, &mut self.init_ns, &mut self.finalize_ns, &mut self.end_ns];
@@ -132,6 +138,11 @@ impl Pe {
             sync.arrived_ns = time(sync.arrived_ns);
             sync.left_ns = sync.arrived_ns.saturating_add(took);
         }
+        let begin = &mut self.detail.timeline.begin_ns;
+        *begin = if *begin == 0 { 0 } else { time(*begin) };
+        let phases = self.detail.syncs.iter_mut().map(|sync| &mut sync.phase.begin_ns);
+        let last = self.detail.last_phases.iter_mut().flat_map(|last| [&mut last.phase.begin_ns, &mut last.end_ns]);
+        phases.chain(last).filter(|moment| **moment != 0).for_each(|moment| *moment = time(*moment));
     }
 
     /// What profiling took of the PE's run, in nanoseconds: by what a call cost when the PE started.
@@ -142,6 +153,12 @@ impl Pe {
         let cost = &self.detail.cost;
         (counted as f64 * cost.counted_ns + timed as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
+}
+
+/// From the end of initialization to the begin of finalization (0: it did not come to that), or to the end of the run.
+pub(crate) fn main_ns(progress: Progress, init_ns: u64, finalize_ns: u64, end_ns: u64) -> u64 {
+    let end = if finalize_ns == 0 { end_ns } else { finalize_ns };
+    if progress == Progress::Attached { 0 } else { end.saturating_sub(init_ns) }
 }
 
 /// Calls and bytes of one size class at one distance.

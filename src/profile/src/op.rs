@@ -8,7 +8,7 @@ mod generated;
 pub use generated::{COUNT, OPS};
 
 /// Operation ids that a profile segment has room for.
-pub const MAX_OPS: usize = 2048;
+pub const MAX_OPS: usize = 4096;
 
 const _: () = assert!(COUNT <= MAX_OPS, "the profile segment has too few cells for the operation table");
 
@@ -257,10 +257,15 @@ pub fn lookup(name: &str) -> Option<u16> {
 }
 
 /// Hash of names and classes in order: tells whether two programs were built with the same operation table.
-pub const TABLE_HASH: u64 = {
+pub const TABLE_HASH: u64 = hash_of(COUNT);
+
+/// [`TABLE_HASH`] of the builds before there were extensions: the routines of the specification, which have kept their numbers.
+pub const EARLIER_TABLE_HASH: u64 = hash_of(1794);
+
+const fn hash_of(count: usize) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut id = 0;
-    while id < COUNT {
+    while id < count {
         let name = OPS[id].name.as_bytes();
         let mut at = 0;
         while at < name.len() {
@@ -271,7 +276,7 @@ pub const TABLE_HASH: u64 = {
         id += 1;
     }
     hash
-};
+}
 
 #[cfg(test)]
 mod tests {

@@ -17,7 +17,7 @@ use crate::segment::layout::{
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
-use crate::snapshot_detail;
+use crate::{snapshot_detail, snapshot_timeline};
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,8 +125,9 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
     let slots = region.slots[..used].iter().chain(shared);
     pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
+    pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
     for slot in slots {
-        pe.overflowed += slot.head.rows_overflowed.load(Relaxed);
+        pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
                 by_op[usize::from(op)].get_or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);

@@ -6,13 +6,16 @@ use std::sync::atomic::{
     Ordering::{Acquire, Relaxed},
 };
 
-use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, TeamKey, Traffic};
+use crate::detail::{
+    Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, System, Team, TeamKey, Traffic, Usage,
+};
 use crate::op;
 use crate::sample;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
 use crate::snapshot_counters;
+use crate::snapshot_phases::Phases;
 
 /// Reads one PE. `slots` are those with something in them, `end_ns` is the end of its run.
 pub(crate) fn take<'a>(
@@ -30,6 +33,7 @@ pub(crate) fn take<'a>(
             sample_ns: ns(&head.sample_overhead),
         },
         region_errors: head.region_errors.load(Relaxed),
+        system: system(head),
         sync_every: 1,
         ..Detail::default()
     };
@@ -39,6 +43,7 @@ pub(crate) fn take<'a>(
     let mut counters = snapshot_counters::Sums::new(segment, region);
     for slot in slots {
         counters.add(slot);
+        detail.system.threads_ns += life_ns(segment, head, slot, end_ns);
         peers(segment, slot, &mut sums.peers);
         sites(segment, slot, detail.cost.sample_ns, &mut sums.sites);
         region_times(segment, slot, end_ns, &mut regions);
@@ -46,8 +51,9 @@ pub(crate) fn take<'a>(
         nbi(segment, slot, &mut detail.nbi);
         let used = slot.extra.syncs_used.load(Acquire) > 0;
         if used || slot.extra.teams.iter().any(|team| team.calls.load(Relaxed) > 0) {
-            sums.teams.push(teams(segment, slot));
+            sums.teams.push(teams(segment, slot, &Phases { segment, head, slot }));
         }
+        detail.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
     detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
@@ -65,6 +71,32 @@ pub(crate) fn take<'a>(
     }
     join_teams(sums.teams, &mut detail);
     detail
+}
+
+fn system(head: &layout::RegionHead) -> System {
+    let [user_ns, system_ns, page_faults, voluntary_switches, involuntary_switches] =
+        head.usage.each_ref().map(|word| word.load(Relaxed));
+    System {
+        cores: head.cores.load(Relaxed),
+        allowed: head.allowed.load(Relaxed),
+        threads_ns: 0,
+        memory: head.memory.each_ref().map(|word| word.load(Relaxed)),
+        heap_used: head.heap_used.load(Relaxed),
+        heap_most: head.heap_most.load(Relaxed),
+        usage: Usage { user_ns, system_ns, page_faults, voluntary_switches, involuntary_switches },
+    }
+}
+
+/// How long the slot has had owners between initialization and finalization.
+fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u64) -> u64 {
+    let lives = &slot.extra.lives;
+    let (init, finalize) = (get(&head.init_ticks), get(&head.finalize_ticks));
+    let ended = segment.scale().ns(get(&lives.ended));
+    if init == 0 || slot.head.owner.load(Relaxed) == OWNER_NONE {
+        return ended;
+    }
+    let end_ns = if finalize == 0 { end_ns } else { segment.since_start(finalize) };
+    ended + end_ns.saturating_sub(segment.since_start(get(&lives.since).max(init)))
 }
 
 /// Sums over the threads of a PE.
@@ -232,7 +264,7 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
     sum.max_ns = sum.max_ns.max(ns(&row.max_ticks));
 }
 
-fn teams(segment: &Segment, slot: &Slot) -> ThreadTeams {
+fn teams(segment: &Segment, slot: &Slot, phases: &Phases<'_>) -> ThreadTeams {
     let team = |row: &extra::TeamRow| Team {
         start: row.start.load(Relaxed),
         stride: row.stride.load(Relaxed),
@@ -255,6 +287,7 @@ fn teams(segment: &Segment, slot: &Slot) -> ThreadTeams {
             number: number & ((1 << 56) - 1),
             arrived_ns: segment.since_start(get(&row.arrived)),
             left_ns: segment.since_start(get(&row.left)),
+            phase: phases.before(row),
         };
         ((number >> 56) as usize, sync)
     });

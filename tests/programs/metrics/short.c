@@ -1,7 +1,9 @@
 /* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
- * "kill": PE 1 is killed; "load": the same over and over; "stand": PE 0 stays away from a barrier. */
+ * "kill": PE 1 is killed; "load": the same over and over; "stand": PE 0 stays away from a barrier; "snapshot FILE": says whether a
+ * snapshot of the metrics is in the file. */
 #include <shmem.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +35,10 @@ int main(int argc, char **argv) {
     }
     if (!strcmp(way, "stand") && shmem_my_pe() == 0) {
         pause();
+    }
+    if (!strcmp(way, "snapshot") && shmem_my_pe() == 0) {
+        shmem_pcontrol(2);
+        puts(access(argv[2], R_OK) ? "no file" : "a file");
     }
     shmem_barrier_all();
     shmem_finalize();

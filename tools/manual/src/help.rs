@@ -44,8 +44,10 @@ impl Choice {
     /// What stands for its value, if it takes one: `N`.
     pub fn value(&self) -> Option<&str> {
         let last = self.spelling.split(", -").last()?;
-        let start = last.find([' ', '[', '='])?;
-        Some(last[start..].trim_matches([' ', '[', ']', '=']))
+        let value = last[last.find([' ', '[', '='])?..].trim();
+        // `[LEVEL|off]` and `[=DIR]` may be left out as a whole; of `VAR[=VALUE]` only the end may.
+        let whole = value.strip_prefix('[').and_then(|value| value.strip_suffix(']')).unwrap_or(value);
+        Some(whole.trim_start_matches('='))
     }
 
     /// Whether the value is the next word.
@@ -141,6 +143,7 @@ Options:
   -showme:a, -showme:b
                    parts
   --profile [LEVEL|off]  profile
+  -x VAR[=VALUE]   variable
 
 The end.
 
@@ -152,13 +155,16 @@ The compiler's own help:
     fn options_have_names_values_and_texts() {
         let help = Help::parse(TEXT);
         let choices: Vec<&Choice> = help.choices().collect();
-        assert_eq!(choices.len(), 4);
+        assert_eq!(choices.len(), 5);
         assert_eq!((choices[0].names(), choices[0].value()), (vec!["-n", "-np"], Some("N")));
         assert_eq!(choices[0].text, ["number", "- not an option"]);
         assert_eq!((choices[1].names(), choices[1].value()), (vec!["--trace"], Some("DIR")));
         assert!(choices[0].value_follows() && !choices[1].value_follows());
         assert_eq!((choices[2].names(), choices[2].value()), (vec!["-showme:a", "-showme:b"], None));
         assert_eq!((choices[3].names(), choices[3].value()), (vec!["--profile"], Some("LEVEL|off")));
+        assert!(!choices[3].value_follows());
+        assert_eq!((choices[4].names(), choices[4].value()), (vec!["-x"], Some("VAR[=VALUE]")));
+        assert!(choices[4].value_follows());
         let paragraphs = help.parts.iter().filter(|part| matches!(part, Part::Paragraph(_))).count();
         assert_eq!((help.usage.len(), paragraphs), (1, 3));
     }

@@ -51,11 +51,11 @@ impl Library {
         let path = env::var_os("PATH").unwrap_or_default();
         for folder in env::split_paths(&path) {
             let (cc, oshrun) = (folder.join("oshcc"), folder.join("oshrun"));
-            if cc.is_file() && oshrun.is_file() && is_open_mpi(&oshrun) {
+            if cc.is_file() && oshrun.is_file() && is_open_mpi(&oshrun) && has_header(&cc) {
                 return Ok(Library { name: "oshmem", label: "OSHMEM", cc, oshrun, launcher: Launcher::OpenMpi });
             }
         }
-        Err("Open MPI's oshcc and oshrun are not on the search path \
+        Err("Open MPI's oshcc and oshrun are not on the search path, or their shmem.h is not there \
              (Debian: apt install openmpi-bin libopenmpi-dev)"
             .to_owned())
     }
@@ -116,6 +116,14 @@ impl Library {
         command.arg(program);
         command
     }
+}
+
+/// Whether what programs are compiled with is installed as well: it is in a package of its own.
+fn has_header(cc: &Path) -> bool {
+    let answer = Command::new(cc).arg("--showme:incdirs").output();
+    let folders = answer.map(|answer| String::from_utf8_lossy(&answer.stdout).into_owned()).unwrap_or_default();
+    let standard = ["/usr/include", "/usr/local/include"];
+    folders.split_whitespace().chain(standard).any(|folder| Path::new(folder).join("shmem.h").is_file())
 }
 
 fn is_open_mpi(oshrun: &Path) -> bool {

@@ -5,7 +5,9 @@ use crate::show;
 
 /// What is printed before the compiler's own help.
 pub fn text(language: Language, compiler: &Compiler) -> String {
-    let (wrapper, variable) = (language.wrapper(), language.variable());
+    let wrapper = language.wrapper();
+    let variables = language.variables().join(" or ");
+    let variable = language.variables()[0];
     format!(
         "\
 Usage: {wrapper} [OPTION...] FILE...
@@ -20,7 +22,7 @@ Options of {wrapper}; every other one goes to the compiler unchanged:
   -showme:incdirs, -showme:libdirs, -showme:libs, -showme:command, -showme:version
                           print parts of them, the compiler, this version
 
-Environment: {variable} is the compiler, with arguments if need be ({variable}=\"ccache gcc\").
+Environment: {variables} is the compiler, with arguments if need be ({variable}=\"ccache gcc\").
 
 A PSHMEM profiler needs no more than its own -l option: {wrapper} prog.c -lmyprof
 

@@ -45,12 +45,12 @@ impl Language {
         }
     }
 
-    /// The variable that chooses the compiler.
-    pub fn variable(self) -> &'static str {
+    /// The variables that choose the compiler; the first that is set does.
+    pub fn variables(self) -> &'static [&'static str] {
         match self {
-            Self::C => "CC",
-            Self::Cxx => "CXX",
-            Self::Fortran => "FC",
+            Self::C => &["CC"],
+            Self::Cxx => &["CXX"],
+            Self::Fortran => &["SHMEM_FC", "FC"],
         }
     }
 
@@ -62,13 +62,15 @@ impl Language {
         }
     }
 
-    /// The compiler: from `CC`, `CXX` or `FC`, else the system's. Error: the variable cannot be read as words.
+    /// The compiler: from `CC`, `CXX`, `SHMEM_FC` or `FC`, else the system's. Error: the variable cannot be read as words.
     pub fn compiler(self) -> Result<Compiler, String> {
-        self.choose(std::env::var(self.variable()).ok().as_deref())
+        let value = |variable: &&&str| std::env::var(variable).is_ok_and(|value| !value.trim().is_empty());
+        let variable = self.variables().iter().find(value).unwrap_or(&self.variables()[0]);
+        self.choose(variable, std::env::var(variable).ok().as_deref())
     }
 
-    fn choose(self, value: Option<&str>) -> Result<Compiler, String> {
-        let (variable, default) = (self.variable(), self.default());
+    fn choose(self, variable: &str, value: Option<&str>) -> Result<Compiler, String> {
+        let default = self.default();
         let words = match value {
             Some(value) => split(value).ok_or_else(|| format!("{variable}={value}: a quotation mark is not closed"))?,
             None => Vec::new(),
@@ -142,9 +144,9 @@ mod tests {
             (Some("oshcc"), vec!["cc"]),
             (Some("ccache /opt/bin/oshcc"), vec!["cc"]),
         ] {
-            assert_eq!(Language::C.choose(value).unwrap().words, words, "{value:?}");
+            assert_eq!(Language::C.choose("CC", value).unwrap().words, words, "{value:?}");
         }
-        assert_eq!(Language::Cxx.choose(None).unwrap().words, ["c++"]);
-        assert!(Language::C.choose(Some("gcc 'a")).unwrap_err().contains("CC=gcc 'a"));
+        assert_eq!(Language::Cxx.choose("CXX", None).unwrap().words, ["c++"]);
+        assert!(Language::C.choose("CC", Some("gcc 'a")).unwrap_err().contains("CC=gcc 'a"));
     }
 }

@@ -5,6 +5,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`language`] | C, C++ or Fortran, and the compiler for it |
+//! | [`fortran`] | options and module files for Fortran |
 //! | [`tree`] | where headers and libraries are |
 //! | [`mode`] | what a command line makes the compiler do |
 //! | [`plan`] | the command that is run |
@@ -12,6 +13,7 @@
 //! | [`show`] | printing commands for a shell |
 #![deny(unsafe_code)]
 
+mod fortran;
 mod help;
 mod language;
 mod mode;
@@ -20,8 +22,9 @@ mod plan;
 mod show;
 mod tree;
 
+use fortran::Toolchain;
 use language::Language;
-use plan::Request;
+use plan::{Request, With};
 use std::ffi::OsString;
 use std::io::{self, Write};
 use std::os::unix::process::CommandExt;
@@ -51,7 +54,9 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
     for warning in order::warnings(args) {
         eprintln!("{}: warning: {warning}", language.wrapper());
     }
-    let command = match plan::plan(language, &compiler.words, &tree, args) {
+    let toolchain = (language == Language::Fortran).then(|| Toolchain::of(&compiler.words));
+    let with = With { language, compiler: &compiler.words, toolchain: toolchain.as_ref(), tree: &tree };
+    let command = match plan::plan(&with, args) {
         Request::Show(words) => return print(&(show::line(&words) + "\n")),
         Request::Text(text) => return print(&(text + "\n")),
         Request::Help(words) => {
@@ -60,7 +65,18 @@ fn run(language: Language, args: &[OsString]) -> Result<(), (i32, String)> {
         }
         Request::Run(words) => words,
     };
-    let error = Command::new(&command[0]).args(&command[1..]).exec();
+    let note = toolchain.and_then(|toolchain| toolchain.note(&tree, args));
+    let mut compile = Command::new(&command[0]);
+    compile.args(&command[1..]);
+    let error = match note {
+        // Nothing to say: the compiler takes this process's place.
+        None => compile.exec(),
+        Some(note) => match compile.status() {
+            Ok(status) if status.success() => return Ok(()),
+            Ok(status) => return Err((status.code().unwrap_or(1), note)),
+            Err(error) => error,
+        },
+    };
     let name = command[0].to_string_lossy();
     Err((NOT_FOUND, format!("cannot run the compiler {name:?} ({}): {error}", compiler.origin)))
 }

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 /// The library under its names.
-const OURS: &[&str] = &["sma", "psma", "openshmem", "shmem"];
+const OURS: &[&str] = &["sma", "smaf", "psma", "openshmem", "shmem"];
 
 /// Parts of names that profilers have.
 const PROFILERS: &[&str] = &["prof", "trac", "tau", "scorep", "instr", "wrap", "interpos", "monitor", "tool", "extrae"];

@@ -1,5 +1,6 @@
 //! From the user's arguments to the command that is run or shown.
 
+use crate::fortran::{self, Toolchain};
 use crate::language::Language;
 use crate::mode::{Mode, mode};
 use crate::tree::Tree;
@@ -16,6 +17,19 @@ pub enum Request {
     Text(String),
     /// Print our own help text, then run this, which prints the compiler's.
     Help(Vec<OsString>),
+}
+
+/// What a command is made with.
+#[derive(Clone, Copy)]
+pub struct With<'a> {
+    /// The language.
+    pub language: Language,
+    /// The compiler, with arguments if need be.
+    pub compiler: &'a [OsString],
+    /// For Fortran, what is known of the compiler.
+    pub toolchain: Option<&'a Toolchain>,
+    /// Headers and libraries.
+    pub tree: &'a Tree,
 }
 
 /// What `-show` and its relatives show.
@@ -52,16 +66,17 @@ fn asks_to_show(arg: &OsStr) -> Option<Show> {
 }
 
 /// The command for these arguments: every one of them unchanged and in order, ours before (headers) and after (library).
-pub fn plan(language: Language, compiler: &[OsString], tree: &Tree, args: &[OsString]) -> Request {
+pub fn plan(with: &With, args: &[OsString]) -> Request {
+    let With { language, compiler, tree, .. } = *with;
     let shown = args.iter().rev().find_map(|arg| asks_to_show(arg));
     let args: Vec<OsString> = args.iter().filter(|arg| asks_to_show(arg).is_none()).cloned().collect();
     let mode = mode(&args);
     match shown {
-        Some(Show::Compile) => return Request::Show(compile_options(tree)),
-        Some(Show::Link) => return Request::Show(link_options(tree, mode)),
+        Some(Show::Compile) => return Request::Show(compile_options(with, &args)),
+        Some(Show::Link) => return Request::Show(link_options(with, mode)),
         Some(Show::IncludeFolders) => return Request::Show(vec![tree.include.clone().into()]),
         Some(Show::LibraryFolders) => return Request::Show(vec![tree.lib.clone().into()]),
-        Some(Show::Libraries) => return Request::Text("sma".into()),
+        Some(Show::Libraries) => return Request::Text(libraries(with).join(" ")),
         Some(Show::Compiler) => return Request::Show(compiler.to_vec()),
         Some(Show::Version) => {
             return Request::Text(format!("{}: Pellucid {}", language.wrapper(), env!("CARGO_PKG_VERSION")));
@@ -71,11 +86,11 @@ pub fn plan(language: Language, compiler: &[OsString], tree: &Tree, args: &[OsSt
     let nothing_to_do = shown.is_some() && args.is_empty();
     let mut words = compiler.to_vec();
     if mode.compiles || nothing_to_do {
-        words.extend(compile_options(tree));
+        words.extend(compile_options(with, &args));
     }
     words.extend(args.iter().cloned());
     if mode.links || nothing_to_do {
-        words.extend(link_options(tree, mode));
+        words.extend(link_options(with, mode));
     }
     match shown {
         Some(_) => Request::Show(words),
@@ -84,17 +99,32 @@ pub fn plan(language: Language, compiler: &[OsString], tree: &Tree, args: &[OsSt
     }
 }
 
-fn compile_options(tree: &Tree) -> Vec<OsString> {
-    vec![joined("-I", tree.include.as_os_str())]
+fn compile_options(with: &With, args: &[OsString]) -> Vec<OsString> {
+    let mut options = vec![joined("-I", with.tree.include.as_os_str())];
+    let inputs: Vec<_> = args.iter().filter_map(|arg| arg.to_str()).filter(|arg| !arg.starts_with('-')).collect();
+    let is_c_alone = inputs.iter().any(|name| fortran::is_c(name))
+        && !inputs.iter().any(|name| name.rsplit_once(".").is_some_and(|(_, end)| end.starts_with(['f', 'F'])));
+    if let Some(toolchain) = with.toolchain.filter(|_| !is_c_alone) {
+        options.extend(toolchain.options(with.tree));
+    }
+    options
 }
 
-fn link_options(tree: &Tree, mode: Mode) -> Vec<OsString> {
-    let lib = tree.lib.as_os_str();
+/// Names of the libraries, as linkers have them.
+fn libraries(with: &With) -> Vec<&'static str> {
+    let fortran = (with.language == Language::Fortran && with.tree.has_fortran()).then_some("smaf");
+    fortran.into_iter().chain(["sma"]).collect()
+}
+
+fn link_options(with: &With, mode: Mode) -> Vec<OsString> {
+    let lib = with.tree.lib.as_os_str();
     let mut options = vec![joined("-L", lib)];
+    if !mode.is_static {
+        options.push(joined("-Wl,-rpath,", lib));
+    }
+    options.extend(libraries(with).iter().map(|name| format!("-l{name}").into()));
     if mode.is_static {
-        options.extend(["-lsma", "-lm"].map(OsString::from));
-    } else {
-        options.extend([joined("-Wl,-rpath,", lib), "-lsma".into()]);
+        options.push("-lm".into());
     }
     options
 }
@@ -116,6 +146,28 @@ mod tests {
 
     fn words(line: &str) -> Vec<OsString> {
         line.split_whitespace().map(OsString::from).collect()
+    }
+
+    fn of_c<'a>(compiler: &'a [OsString], tree: &'a Tree) -> With<'a> {
+        With { language: Language::C, compiler, toolchain: None, tree }
+    }
+
+    #[test]
+    fn fortran_has_options_of_its_own() {
+        let tree = Tree::at(Path::new("/p"));
+        let toolchain = Toolchain { gfortran: Some(12), name: "gfortran-12".into() };
+        let compiler = words("gfortran");
+        let with = With { language: Language::Fortran, compiler: &compiler, toolchain: Some(&toolchain), tree: &tree };
+        let old = "-fcray-pointer -fallow-argument-mismatch";
+        for (args, expected) in [
+            ("-c a.f90", format!("gfortran -I/p/include {old} -c a.f90")),
+            ("-c a.c", "gfortran -I/p/include -c a.c".into()),
+            ("a.o", "gfortran a.o -L/p/lib -Wl,-rpath,/p/lib -lsma".into()),
+            ("-c a.c b.F", format!("gfortran -I/p/include {old} -c a.c b.F")),
+        ] {
+            let Request::Run(command) = plan(&with, &words(args)) else { panic!("{args}") };
+            assert_eq!(text(&command), expected);
+        }
     }
 
     #[test]
@@ -146,7 +198,7 @@ mod tests {
             ("--showme:command a.c", "show cc".into()),
             ("-showme:version", format!("text oshcc: Pellucid {}", env!("CARGO_PKG_VERSION"))),
         ] {
-            let (kind, command) = match plan(Language::C, &words("cc"), &tree, &words(args)) {
+            let (kind, command) = match plan(&of_c(&words("cc"), &tree), &words(args)) {
                 Request::Text(text) => ("text", words(&text)),
                 Request::Run(command) => ("run", command),
                 Request::Show(command) => ("show", command),
@@ -159,7 +211,7 @@ mod tests {
     #[test]
     fn the_compiler_may_have_arguments() {
         let tree = Tree::at(Path::new("/p"));
-        let asked = plan(Language::C, &words("ccache gcc -m64"), &tree, &words("-c a.c"));
+        let asked = plan(&of_c(&words("ccache gcc -m64"), &tree), &words("-c a.c"));
         let Request::Run(command) = asked else { panic!() };
         assert_eq!(text(&command), "ccache gcc -m64 -I/p/include -c a.c");
     }

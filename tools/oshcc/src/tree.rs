@@ -29,6 +29,11 @@ impl Tree {
         ))
     }
 
+    /// Whether the Fortran interface was built.
+    pub fn has_fortran(&self) -> bool {
+        ["libsmaf.so", "libsmaf.a"].iter().any(|name| self.lib.join(name).exists())
+    }
+
     /// The tree with this root.
     pub fn at(root: &Path) -> Self {
         Self { include: root.join("include"), lib: root.join("lib") }

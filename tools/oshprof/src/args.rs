@@ -49,6 +49,11 @@ newest one in this directory).
 
   --view VIEW    routines (default): calls, bytes and times of each routine, and
                  the balance between PEs
+                 efficiency: how much is lost to uneven work, to moving data
+                 and to waiting, in the run and in its regions
+                 phases: what happens between barriers and collectives: where
+                 time goes outside of the library
+                 timeline: what each PE did over time
                  sizes: calls and bytes by message size
                  matrix: bytes and calls from each PE to each PE
                  callsites: by place in the program, with source lines where it
@@ -109,7 +114,7 @@ pub enum Command {
     /// `oshprof history`.
     History(crate::history::Request),
     /// `oshprof line`.
-    Line(Vec<crate::line::Address>),
+    Line(crate::line::Line),
     /// `oshprof export`.
     Export(crate::export::Request),
     /// `oshprof advise`: the directory, and whether as JSON.
@@ -299,7 +304,7 @@ mod tests {
             ("report d --csv-dir", "--csv-dir needs a value"),
             ("help frobnicate", "`frobnicate`"),
             ("report a b", "`b` is too many"),
-            ("report d --by colour", "--by `colour` is unknown; there are: routines, sizes, matrix, callsites"),
+            ("report d --by colour", "--by `colour` is unknown; there are: routines, efficiency, phases, timeline"),
             ("report d --sort size", "--sort `size` is unknown"),
             ("report d --top 0", "--top `0`"),
             ("report d --top x", "--top `x`"),

@@ -37,6 +37,19 @@ pub fn parse(command: &OsStr, _: Parser) -> Result<Command, String> {
     Err(format!("{}: this oshprof was built without the exporter (feature metrics)", command.to_string_lossy()))
 }
 
+/// Serves the page of a job.
+#[cfg(feature = "metrics")]
+pub fn page(job: crate::live::Job) -> ExitCode {
+    oshserve::live::web::run(job.segment, job.pid)
+}
+
+/// There is no server.
+#[cfg(not(feature = "metrics"))]
+pub fn page(_: crate::live::Job) -> ExitCode {
+    eprintln!("oshprof: top: --web: this oshprof was built without the exporter (feature metrics)");
+    ExitCode::from(crate::FAILED)
+}
+
 /// Does it.
 #[cfg(feature = "metrics")]
 pub fn run(request: &Request) -> ExitCode {

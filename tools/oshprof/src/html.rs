@@ -10,7 +10,7 @@ use pellucid_profile::merge::Merged;
 use pellucid_profile::report::grid::{Cell, Grid, Kind};
 use pellucid_profile::report::{self, Options, Symbols, VIEWS, View, shown_count, shown_time};
 
-use crate::advise::{self, Finding};
+use pellucid_profile::advice::{self, Finding};
 
 /// Rows of a table; the rest is in the CSV form.
 const ROWS: usize = 200;
@@ -27,7 +27,7 @@ pub fn page(profile: &Merged, options: &Options, problems: &[String], symbols: &
         style::CSS
     );
     header(&mut out, profile, problems);
-    let found = advise::findings(profile, symbols);
+    let found = advice::findings(profile, symbols);
     out.push_str("<nav><a href=\"#advice\">Advice</a>");
     for row in VIEWS {
         let _ = write!(out, "<a href=\"#{}\">{}</a>", anchor(row.view), escape(short(row.title)));
@@ -68,8 +68,8 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
     );
     let calls = profile.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
     let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
-    let run: u64 = profile.pes.iter().map(|pe| pe.wall_ns()).fold(0, u64::saturating_add);
-    let library: u64 = profile.pes.iter().map(|pe| pe.time_ns(|_| true)).fold(0, u64::saturating_add);
+    let run: u64 = profile.pes.iter().map(|pe| pe.main_ns()).fold(0, u64::saturating_add);
+    let library: u64 = profile.pes.iter().map(|pe| pe.library_ns()).fold(0, u64::saturating_add);
     let waiting: u64 = profile.pes.iter().map(|pe| pe.time_ns(|c| c.waits())).fold(0, u64::saturating_add);
     let own: u64 = profile.pes.iter().map(|pe| pe.overhead_ns).fold(0, u64::saturating_add);
     let percent =
@@ -107,7 +107,7 @@ fn header(out: &mut String, profile: &Merged, problems: &[String]) {
 fn advice(out: &mut String, found: &[(&str, Finding)]) {
     out.push_str("<section id=\"advice\"><h2>Advice</h2>");
     if found.is_empty() {
-        out.push_str("<p class=\"empty\">No rule of oshprof advise sees a reason for this program to be slow.</p>");
+        out.push_str("<p class=\"empty\">Less than a fifth of the time is in the library, and no rule of oshprof advise sees a reason for it to be slow.</p>");
     }
     for (rule, f) in found {
         let _ = write!(

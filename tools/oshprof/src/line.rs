@@ -1,6 +1,7 @@
 //! `oshprof line`: the source lines of calls that messages name as `FILE+ADDRESS`.
 
-use std::fmt::Write;
+use std::fmt::Write as _;
+use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
 use lexopt::{Arg, Parser};
@@ -11,10 +12,12 @@ use crate::resolve::Resolver;
 
 const HELP: &str = "\
 usage: oshprof line FILE+ADDRESS ...
+       oshprof line -
 
 Prints the source line of each call, as far as FILE has debug information:
 ADDRESS, which begins with 0x, is where the call returns to. Messages name calls
-so (`called from a.out+0x1234`) where they find no line themselves.
+so (`called from a.out+0x1234`) where they find no line themselves. With - they
+are read from standard input, one a line, and each is answered by one line.
 
 Exit status: 0 each line was found, 1 one was not (it is printed as it was
 given), 2 wrong usage.
@@ -23,17 +26,32 @@ given), 2 wrong usage.
 /// A file, and a return address in it.
 pub type Address = (String, u64);
 
+/// What is asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Line {
+    /// These.
+    Of(Vec<Address>),
+    /// What standard input names.
+    Input,
+}
+
 /// Understands what follows `line`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
     let mut places = Vec::new();
     while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
+            Arg::Value(value) if value == "-" && places.is_empty() => {
+                return match parser.next() {
+                    Ok(None) => Ok(Command::Line(Line::Input)),
+                    _ => Err("line: - stands alone".to_owned()),
+                };
+            }
             Arg::Value(value) => places.push(address(&value.to_string_lossy())?),
             other => return Err(format!("line: {}", other.unexpected())),
         }
     }
-    if places.is_empty() { Err("line: expected FILE+ADDRESS".to_owned()) } else { Ok(Command::Line(places)) }
+    if places.is_empty() { Err("line: expected FILE+ADDRESS".to_owned()) } else { Ok(Command::Line(Line::Of(places))) }
 }
 
 fn address(text: &str) -> Result<Address, String> {
@@ -43,7 +61,26 @@ fn address(text: &str) -> Result<Address, String> {
 }
 
 /// Prints the lines.
-pub fn run(places: &[Address]) -> ExitCode {
+pub fn run(asked: &Line) -> ExitCode {
+    match asked {
+        Line::Of(places) => of(places),
+        Line::Input => answer(io::stdin().lock(), &mut io::stdout().lock()),
+    }
+}
+
+/// Answers each line at once: whoever asks waits for it. What is no place is given back.
+fn answer(input: impl BufRead, output: &mut impl Write) -> ExitCode {
+    let symbols = Resolver::default();
+    for asked in input.lines().map_while(Result::ok) {
+        let shown = address(&asked).map_or(asked, |(file, address)| place(Some((&file, address)), &symbols));
+        if writeln!(output, "{shown}").and_then(|()| output.flush()).is_err() {
+            break;
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn of(places: &[Address]) -> ExitCode {
     let symbols = Resolver::default();
     let (mut text, mut unknown) = (String::new(), false);
     for (file, address) in places {
@@ -58,6 +95,13 @@ pub fn run(places: &[Address]) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_line_of_input_is_answered_by_one() {
+        let mut output = Vec::new();
+        answer("/no/such+0x10\nnothing\n\n".as_bytes(), &mut output);
+        assert_eq!(String::from_utf8(output).unwrap(), "such+0x10\nnothing\n\n");
+    }
 
     #[test]
     fn places_are_a_file_and_an_address() {

@@ -105,7 +105,7 @@ fn processes() -> impl Iterator<Item = u32> {
 
 /// Whether a process was started by an `oshrun` on another host.
 fn is_deputy(pid: u32) -> bool {
-    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(b"--part"))
+    fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.split(|byte| *byte == 0).nth(1) == Some(b"--daemon"))
 }
 
 /// The job whose launcher a process is. `None`: it is no launcher, or its job has no profile.

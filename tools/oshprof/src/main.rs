@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Ok(args::Command::Gate(request)) => gate::run(request),
         Ok(args::Command::History(request)) => history::run(&request),
         Ok(args::Command::Export(request)) => export::run(&request),
-        Ok(args::Command::Line(places)) => line::run(&places),
+        Ok(args::Command::Line(asked)) => line::run(&asked),
         Ok(args::Command::Advise(dir, json)) => advise::run(dir.as_deref(), json),
         Err(message) => {
             eprintln!("oshprof: {message}\nTry `oshprof --help`.");

@@ -24,6 +24,7 @@ with the job.
 
   --interval S   seconds between two looks (default 1)
   --once         look for one interval, print, and end: for scripts; also where the output is no terminal
+  --web          serve a page for a browser instead, on this host only, and print its address
   -h, --help     this text
 ";
 
@@ -33,17 +34,19 @@ pub struct Request {
     job: Option<u32>,
     interval: Duration,
     once: bool,
+    web: bool,
 }
 
 impl Eq for Request {}
 
 /// Understands what follows `top`.
 pub fn parse(mut parser: Parser) -> Result<Command, String> {
-    let (mut job, mut interval, mut once) = (None, 1.0, false);
+    let (mut job, mut interval, mut once, mut web) = (None, 1.0, false, false);
     while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Command::Help(HELP)),
             Arg::Long("once") => once = true,
+            Arg::Long("web") => web = true,
             Arg::Long("interval") => {
                 let value = parser.value().map_err(|_| "top: --interval needs a value")?;
                 let parsed = value.clone().parse::<f64>().ok().filter(|s| (0.01..=3600.0).contains(s));
@@ -58,7 +61,7 @@ pub fn parse(mut parser: Parser) -> Result<Command, String> {
             other => return Err(format!("top: {}", other.unexpected())),
         }
     }
-    Ok(Command::Top(Request { job, interval: Duration::from_secs_f64(interval), once }))
+    Ok(Command::Top(Request { job, interval: Duration::from_secs_f64(interval), once, web }))
 }
 
 /// Shows a job.
@@ -70,6 +73,9 @@ pub fn run(request: &Request) -> ExitCode {
             return ExitCode::from(crate::FAILED);
         }
     };
+    if request.web {
+        return crate::exporter::page(job);
+    }
     let mut before = take(&job);
     let terminal = if request.once { None } else { Terminal::open() };
     let Some(terminal) = terminal else {

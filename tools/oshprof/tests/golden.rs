@@ -12,7 +12,7 @@ use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// Reports: file name and options.
-const REPORTS: [(&str, &[&str]); 39] = [
+const REPORTS: [(&str, &[&str]); 47] = [
     ("routine.txt", &[]),
     ("routine-top.txt", &["--top", "2", "--sort", "calls"]),
     ("pe.txt", &["--by", "pe"]),
@@ -52,6 +52,14 @@ const REPORTS: [(&str, &[&str]); 39] = [
     ("nbi.json", &["--view", "nbi", "--json"]),
     ("regions.json", &["--view", "regions", "--json"]),
     ("contexts.json", &["--view", "contexts", "--json"]),
+    ("phases.txt", &["--view", "phases"]),
+    ("phases.csv", &["--view", "phases", "--csv"]),
+    ("phases.json", &["--view", "phases", "--json"]),
+    ("timeline.txt", &["--view", "timeline"]),
+    ("timeline.csv", &["--view", "timeline", "--csv"]),
+    ("efficiency.txt", &["--view", "efficiency"]),
+    ("efficiency.csv", &["--view", "efficiency", "--csv"]),
+    ("efficiency.json", &["--view", "efficiency", "--json"]),
 ];
 
 /// Cases whose JSON is worth keeping: the others would only be long.
@@ -131,7 +139,20 @@ fn every_table_is_a_file_of_its_own() {
         assert_eq!(text, oshprof(&["report", "--csv", "--view", &view], dir.path()), "{view}");
         names.push(view);
     }
-    for view in ["imbalance", "waits", "regions", "markers", "contexts", "teams", "network", "distances", "pe"] {
+    for view in [
+        "efficiency",
+        "phases",
+        "timeline",
+        "imbalance",
+        "waits",
+        "regions",
+        "markers",
+        "contexts",
+        "teams",
+        "network",
+        "distances",
+        "pe",
+    ] {
         assert!(names.iter().any(|name| name == view), "{view} is not among {names:?}");
     }
     // Nothing is overwritten.
@@ -162,7 +183,20 @@ fn all_views_are_one_object() {
     file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
     let all: serde_json::Value =
         serde_json::from_str(&oshprof(&["report", "--view", "all", "--json"], dir.path())).unwrap();
-    let members = ["routines", "per_size", "per_peer", "per_pe", "matrix", "callsites", "imbalance", "waits", "nbi"];
+    let members = [
+        "routines",
+        "efficiency",
+        "phases",
+        "timeline",
+        "per_size",
+        "per_peer",
+        "per_pe",
+        "matrix",
+        "callsites",
+        "imbalance",
+        "waits",
+        "nbi",
+    ];
     for name in members.into_iter().chain(["regions", "contexts", "teams", "by_distance", "network"]) {
         assert!(!all[name].is_null(), "{name}");
         let view = match name {

@@ -33,7 +33,8 @@ fn file(pe: u32, calls: &[Call], notes: &[u8]) -> Vec<u8> {
     for (at, value) in [(8, 2), (12, pe), (16, 2), (20, 0), (24, 500 + pe), (28, 499)] {
         put(&mut head, at, u64::from(value), 4);
     }
-    put(&mut head, 32, op::TABLE_HASH, 8);
+    // Version 2 is of before there were extensions.
+    put(&mut head, 32, op::EARLIER_TABLE_HASH, 8);
     put(&mut head, 40, 2, 4);
     put(&mut head, 44, 64 << 10, 4);
     put(&mut head, 48, 1 << 32, 8);

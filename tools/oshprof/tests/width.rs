@@ -36,9 +36,21 @@ fn on_terminal(command: &mut Command, columns: u16) -> String {
 fn text_is_as_wide_as_the_terminal() {
     let dir = Scratch::new("width");
     file::write(&cases::all().remove(0).1, &OutputDir::take(dir.path()).unwrap()).unwrap();
-    for view in
-        ["routines", "sizes", "peer", "callsites", "imbalance", "nbi", "regions", "contexts", "counters", "network"]
-    {
+    for view in [
+        "routines",
+        "efficiency",
+        "phases",
+        "timeline",
+        "sizes",
+        "peer",
+        "callsites",
+        "imbalance",
+        "nbi",
+        "regions",
+        "contexts",
+        "counters",
+        "network",
+    ] {
         let text = |columns| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_oshprof"));
             on_terminal(command.args(["report", "--view", view]).arg(dir.path()), columns)

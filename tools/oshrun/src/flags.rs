@@ -19,6 +19,20 @@ pub enum Id {
     Export,
     /// Where PEs may run.
     Bind,
+    /// Cores of a PE.
+    CoresPerPe,
+    /// Placement, in words of Open MPI.
+    MapBy,
+    /// Variable and value in two words, as Hydra has it.
+    Env,
+    /// Several variables to pass on.
+    EnvList,
+    /// Working directory of the PEs.
+    Wdir,
+    /// Files for what PEs write.
+    Output,
+    /// What another launcher needs to be told, and this one does not.
+    Nothing,
     /// PE number before every line.
     Label,
     /// Longest time the job may take.
@@ -33,6 +47,16 @@ pub enum Id {
     Counters,
     /// Trace, and where it is written.
     Trace,
+    /// Metrics of the job at an address.
+    Metrics,
+    /// Metrics of the job in a file.
+    MetricsFile,
+    /// Metrics of the job, sent.
+    MetricsPush,
+    /// A Pushgateway is to forget the job.
+    MetricsPushForget,
+    /// The job on a page for a browser.
+    Dashboard,
     /// Argument checks.
     Check,
     /// A tool to load.
@@ -112,11 +136,28 @@ pub const FLAGS: &[Flag] = &[
     Flag {
         id: Id::Bind,
         names: &["--bind"],
-        value: Value::Required("core|none"),
+        value: Value::Required("WHERE"),
         help: "core: each PE on a core of its own, cores in use by other jobs last\n\
+               numa: each on all CPUs of a NUMA node, neighbours together\n\
+               socket: each on all CPUs of a socket\n\
+               list:CPUS,CPUS,...: PE 0 on the first, PE 1 on the second; CPUS is 3, 0-3 or 0+4\n\
                none: wherever the system puts it\n\
-               default: core where 2 or more PEs find a free core each and OMP_NUM_THREADS is \
-               not above 1, none otherwise",
+               Without the option: core where 2 or more PEs find a free core each and \
+               OMP_NUM_THREADS is not above 1, none otherwise",
+    },
+    Flag {
+        id: Id::CoresPerPe,
+        names: &["--cores-per-pe"],
+        value: Value::Required("N"),
+        help: "bind each PE to N cores, for programs with threads",
+    },
+    Flag { id: Id::Wdir, names: &["--wdir"], value: Value::Required("DIR"), help: "run the PEs in this directory" },
+    Flag {
+        id: Id::Output,
+        names: &["--output"],
+        value: Value::Required("FILE"),
+        help: "a file for the output of each PE: %p in its name stands for the number of the PE, %h for its host, %j for \
+               the job, %s for out or err (without it both go to one file); directories are made",
     },
     Flag {
         id: Id::Label,
@@ -169,6 +210,39 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Optional("DIR"),
         help: "write every call to a trace (default: pellucid-PROGRAM.trace; never overwritten); \
                oshprof trace DIR converts it (sets SHMEM_TRACE)",
+    },
+    Flag {
+        id: Id::Metrics,
+        names: &["--metrics"],
+        value: Value::Optional("ADDR"),
+        help: "serve the job's metrics to Prometheus (default: 127.0.0.1:9745), until it has seen the last \
+               ones (docs/metrics.md; sets SHMEM_METRICS, as do the others)",
+    },
+    Flag {
+        id: Id::MetricsFile,
+        names: &["--metrics-file"],
+        value: Value::Required("FILE"),
+        help: "write the metrics to FILE.prom every 15 s, at snapshots and at the end, for node_exporter's \
+               textfile collector; %h in the name is the host",
+    },
+    Flag {
+        id: Id::MetricsPush,
+        names: &["--metrics-push"],
+        value: Value::Required("URL|otlp"),
+        help: "send the metrics to a collector of OpenTelemetry or to a Pushgateway; otlp: where the \
+               OTEL_ variables say",
+    },
+    Flag {
+        id: Id::MetricsPushForget,
+        names: &["--metrics-push-forget"],
+        value: Value::None,
+        help: "delete the job from the Pushgateway when it ends",
+    },
+    Flag {
+        id: Id::Dashboard,
+        names: &["--dashboard"],
+        value: Value::None,
+        help: "serve a page for a browser that shows the job while it runs, on this host only",
     },
     Flag {
         id: Id::Check,

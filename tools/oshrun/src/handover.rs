@@ -15,26 +15,32 @@ pub fn job_id() -> String {
 
 /// Hands the profile over. `environment`: that of the PEs, which names the job on every host.
 pub fn offer(profile: &Profile, environment: &[(OsString, OsString)]) -> Option<Handover> {
-    let of_pes = |name: &str| environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.clone());
-    let variable = |name: &str| of_pes(name).or_else(|| env::var_os(name));
+    let facts = facts(environment);
+    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
+    Handover::offer(profile.as_fd(), &handover::sockets(|name| variable(environment, name)), &about)
+}
+
+/// What an exporter is told of the job.
+pub fn facts(environment: &[(OsString, OsString)]) -> [(&'static str, String); 4] {
+    let variable = |name: &str| variable(environment, name);
     let text = |name: &str| variable(name).map(|value| value.to_string_lossy().into_owned()).unwrap_or_default();
-    let about = [
-        ("job_id", &*text(JOB_VARIABLE)),
-        ("step", &*handover::step(variable)),
-        ("user", &*text("USER")),
-        ("launcher", "oshrun"),
-    ];
-    Handover::offer(profile.as_fd(), &handover::sockets(variable), &about)
+    [
+        ("job_id", text(JOB_VARIABLE)),
+        ("step", handover::step(variable)),
+        ("user", text("USER")),
+        ("launcher", "oshrun".into()),
+    ]
+}
+
+/// As the PEs have it.
+fn variable(environment: &[(OsString, OsString)], name: &str) -> Option<OsString> {
+    let of_pes = environment.iter().rfind(|(known, _)| known == name).map(|(_, value)| value.clone());
+    of_pes.or_else(|| env::var_os(name))
 }
 
 /// Says how the job ended.
 pub fn end(handover: Option<Handover>, status: i32) {
-    let state = match status {
-        0 => "finished",
-        status if status > 128 => "killed",
-        _ => "failed",
-    };
     if let Some(handover) = handover {
-        handover.end(&[("state", state)]);
+        handover.end(&[("state", handover::state(status))]);
     }
 }

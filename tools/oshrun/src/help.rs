@@ -15,6 +15,8 @@ PROGRAM is looked up in PATH unless it contains a slash. PE 0 reads the standard
 input. Output is forwarded in whole lines. Signals sent to oshrun go to every
 PE. SIGQUIT (Ctrl-\\) first says what each PE does and who waits for whom;
 SIGUSR1 says so where no PE handles or ignores it, and then ends nothing.
+Options of mpirun, mpiexec and srun are understood where they mean something
+here (docs/launchers.md).
 
 Exit status: that of the first PE that ends with a nonzero one, or of
 shmem_global_exit; 128 + N where a signal N ended that PE; 124 after --timeout;

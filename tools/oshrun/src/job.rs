@@ -1,13 +1,15 @@
 //! One job from the first system call to the exit status.
 
+use crate::cpus;
 use crate::handover;
 use crate::hosts::allocation::{self, Found};
-use crate::hosts::{agent, info, list, root};
+use crate::hosts::{agent, head, info, list};
 use crate::input::Relay;
+use crate::metrics;
 use crate::options::{Options, Profile as Choice};
 use crate::output::Output;
 use crate::pes::Pes;
-use crate::plan::{Environment, Plan};
+use crate::plan::{self, Environment, Plan};
 use crate::profile::Profile;
 use crate::program::{self, CannotRun};
 use crate::results::{self, Kept};
@@ -31,9 +33,9 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Descriptors that a PE costs the launcher: two pipes, claims on the two hardware threads of its core, its way to other hosts.
+/// Descriptors that a PE costs the launcher: two pipes, two files of `--output`, claims on the two hardware threads of its core, its way to other hosts.
 /// A host costs no more.
-const DESCRIPTORS: u64 = 5;
+const DESCRIPTORS: u64 = 7;
 /// Descriptors for everything else, with room for the ends of pipes that exist for a moment.
 const SPARE: u64 = 32;
 
@@ -87,7 +89,7 @@ pub fn run(options: &Options) -> Result<i32, Failure> {
         let placements = list::place(&wanted, pes, options.ppn).map_err(Failure::usage)?;
         return match placements.as_slice() {
             [only] if agent::is_here(&only.host) => here(&Options { pes: only.pes.end, ..options.clone() }),
-            _ => root::run(options, &placements),
+            _ => head::run(options, &placements),
         };
     }
     here(options)
@@ -100,19 +102,33 @@ pub fn info(options: &Options) -> Result<String, Failure> {
     let wanted = list::wanted(options).map_err(Failure::usage)?;
     let pes = options.pes_given.then_some(options.pes);
     let placements = wanted.map(|wanted| list::place(&wanted, pes, options.ppn).map_err(Failure::usage));
-    Ok(info::text(options, found, &placements.transpose()?.unwrap_or_default(), &oshrun))
+    let placements = placements.transpose()?.unwrap_or_default();
+    let environment = Environment::new(options, None).set;
+    let pes = placements.first().map_or(options.pes as usize, |first| first.pes.len());
+    let binding = cpus::bind(pes, &options.bind, plan::threads(&environment).as_deref()).map_err(Failure::usage)?;
+    Ok(info::text(options, found, &placements, &oshrun, &binding))
 }
 
 /// Runs a job that is all on this host.
 fn here(options: &Options) -> Result<i32, Failure> {
-    let file = program::locate(&options.program)
+    if let Some(directory) = &options.wdir {
+        let there = directory.read_dir().map(drop);
+        there.map_err(|error| Failure::usage(format!("option --wdir: {}: {error}", directory.display())))?;
+    }
+    let file = program::locate_from(options.wdir.as_deref(), &options.program)
         .map_err(|error| Failure { status: error.status(), message: error.to_string() })?;
     let limit = raise_limit(options.pes)?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
-    let mut plan = Plan::new(options, file, environment(options, tools));
+    let mut plan = Plan::new(options, file, environment(options, tools)).map_err(Failure::usage)?;
+    if let Some(note) = &plan.binding.note {
+        eprintln!("oshrun: {note}");
+    }
     let job = Job::create(0..options.pes, options.pes)
         .map_err(|error| Failure::needs("make the job's shared memory", error))?;
-    let detailed = options.profile.detailed();
+    let companions = metrics::start(&plan.environment)?;
+    // The page shows all that there is.
+    let page = metrics::wanted(&plan.environment)?.page;
+    let detailed = options.profile.detailed().map(|detailed| detailed || page);
     let profile = match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed) {
         Ok(profile) => Some(profile),
         // It would have shown long waits only.
@@ -136,6 +152,9 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
     let shown = profile.as_ref().filter(|_| detailed.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &plan.environment));
+    if let Some(profile) = shown {
+        metrics::take(&companions, profile, &plan.environment);
+    }
     let started = Instant::now();
     let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
     let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
@@ -152,7 +171,9 @@ fn here(options: &Options) -> Result<i32, Failure> {
         remote: None,
     };
     // Without the thread, a PE that asks for a snapshot goes on without.
-    let snapshots = kept.as_ref().and_then(|kept| supervisor.profile.as_ref()?.serve(kept).ok());
+    let is_asked = kept.is_some() || !companions.is_empty();
+    let profile = supervisor.profile.as_ref().filter(|_| is_asked);
+    let snapshots = profile.and_then(|profile| profile.serve(kept.as_ref(), &companions).ok());
     let launch = Launch { plan: &plan, watchdog: watchdog.fd(), limit, mask };
     let refused = start_all(&launch, 0..options.pes, options.label, &mut supervisor).err().map(|error| {
         let error = CannotRun::refused(&options.program, &error);
@@ -161,6 +182,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
     drop(snapshots);
     handover::end(handover, status);
+    metrics::end(&companions, status);
     if let Some(directory) = trace {
         results::show_trace(&directory);
     }

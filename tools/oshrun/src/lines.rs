@@ -1,6 +1,6 @@
 //! From the bytes that one PE writes to whole lines.
 
-/// A line longer than this is passed on in parts, so that memory stays bounded.
+/// A line longer than this is passed on in pieces, so that memory stays bounded.
 const LONGEST: usize = 64 << 10;
 
 /// One output stream of one PE.

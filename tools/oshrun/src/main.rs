@@ -3,18 +3,20 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`flags`], [`options`], [`values`], [`help`], [`foreign`] | the command line: one table, its parser, its text; what others call it |
-//! | [`program`], [`tools`], [`cpus`], [`plan`] | what is run, with which tools, where, with which environment |
+//! | [`program`], [`tools`], [`bind`], [`cpus`], [`files`], [`plan`] | what is run, with which tools, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
-//! | [`source`] | source lines of calls, for these messages |
-//! | [`handover`] | the profile, handed over to the host's exporter of metrics |
+//! | [`source`] | source lines of calls, for these messages: `oshprof` finds them |
+//! | [`handover`], [`metrics`] | the profile, handed over to the host's exporter of metrics, and to one beside the job |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
+mod bind;
 mod cpus;
 mod ending;
+mod files;
 mod flags;
 mod foreign;
 mod handover;
@@ -23,6 +25,7 @@ mod hosts;
 mod input;
 mod job;
 mod lines;
+mod metrics;
 mod options;
 mod orphans;
 mod output;
@@ -52,8 +55,8 @@ const USAGE: i32 = 2;
 
 fn main() {
     // Started by another oshrun: nothing that a user would type.
-    if std::env::args_os().skip(1).eq([hosts::part::OPTION]) {
-        exit(hosts::part::run());
+    if std::env::args_os().skip(1).eq([hosts::daemon::OPTION]) {
+        exit(hosts::daemon::run());
     }
     let status = match options::parse(std::env::args_os().skip(1)) {
         Ok(Request::Help) => print(&help::text()),

@@ -1,11 +1,15 @@
 //! From arguments to [`Options`]: parsing only, nothing is done here.
 
+use crate::bind::{Bind, Wanted};
+use crate::files;
 use crate::flags::{FLAGS, Flag, Id, Value};
 use crate::foreign;
 use crate::hosts::allocation::Allocation;
 use crate::hosts::list::{self, Host};
+use crate::metrics;
 use crate::settings::Variable;
 use crate::values;
+use pellucid_profile::companion::Destinations;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -46,8 +50,12 @@ pub struct Options {
     pub info: bool,
     /// `-x`, in the order given.
     pub exports: Vec<(OsString, Option<OsString>)>,
-    /// `--bind`.
-    pub bind: Option<Bind>,
+    /// `--bind` and `--cores-per-pe`.
+    pub bind: Wanted,
+    /// `--wdir`.
+    pub wdir: Option<PathBuf>,
+    /// `--output`.
+    pub output: Option<String>,
     /// `--label`.
     pub label: bool,
     /// `--timeout`.
@@ -62,6 +70,8 @@ pub struct Options {
     pub profile_dir: Option<PathBuf>,
     /// `--trace`: empty for the usual name.
     pub trace: Option<PathBuf>,
+    /// `--metrics` and its kind.
+    pub metrics: Destinations,
     /// `--check`.
     pub check: bool,
     /// `--tool`, in the order given.
@@ -72,15 +82,6 @@ pub struct Options {
     pub program: OsString,
     /// Its arguments.
     pub args: Vec<OsString>,
-}
-
-/// Where PEs may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Bind {
-    /// Each on a core.
-    Core,
-    /// Anywhere.
-    None,
 }
 
 /// What to profile, and whether to show it.
@@ -184,7 +185,9 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         ppn: None,
         info: false,
         exports: Vec::new(),
-        bind: None,
+        bind: Wanted::default(),
+        wdir: None,
+        output: None,
         label: false,
         timeout: None,
         heap: None,
@@ -192,6 +195,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         settings: Vec::new(),
         profile_dir: None,
         trace: None,
+        metrics: Destinations::default(),
         check: false,
         tools: Vec::new(),
         tool_optional: false,
@@ -219,12 +223,17 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
             },
             Value::Optional(_) => attached
                 .or_else(|| args.next_if(|next| flag.id == Id::Profile && values::looks_like_level(next)))
-                .or_else(|| next_directory(&mut args))
+                .or_else(|| if flag.id == Id::Metrics { None } else { next_directory(&mut args) })
                 .unwrap_or_default(),
         };
         match flag.id {
             Id::Help => return Ok(Request::Help),
             Id::Version => return Ok(Request::Version),
+            // In two words, as Hydra has it.
+            Id::Env => {
+                let missing = UsageError::MissingValue { option: name, value: "VAR VALUE" };
+                options.exports.push((value, Some(args.next().ok_or(missing)?)));
+            }
             id => apply(&mut options, id, &value).map_err(|reason| UsageError::BadValue {
                 option: name,
                 value: lossy(&value),
@@ -238,6 +247,12 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
 
 /// Checks that need all options at once.
 fn finish(mut options: Options) -> Result<Request, UsageError> {
+    // PEs of each host, of which there is this one.
+    if let Some(ppn) =
+        options.ppn.filter(|_| !options.pes_given && options.hosts.is_none() && options.hostfile.is_none())
+    {
+        options.pes = ppn;
+    }
     if options.hosts.is_some() && options.hostfile.is_some() {
         return Err(UsageError::Conflict { a: "--hosts", b: "--hostfile" });
     }
@@ -246,6 +261,14 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     }
     if options.program.is_empty() {
         return Err(UsageError::NoProgram);
+    }
+    if !options.metrics.is_empty() && options.profile == Profile::Off {
+        let Destinations { page, .. } = options.metrics;
+        return Err(UsageError::Conflict { a: "--profile off", b: if page { "--dashboard" } else { "--metrics" } });
+    }
+    if options.metrics.page && (options.hosts.is_some() || options.hostfile.is_some()) {
+        let a = if options.hosts.is_some() { "--hosts" } else { "--hostfile" };
+        return Err(UsageError::Conflict { a, b: "--dashboard" });
     }
     if options.trace.is_some() && options.profile == Profile::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
@@ -272,7 +295,16 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::Ppn => options.ppn = Some(values::pes(value)?),
         Id::Info => options.info = true,
         Id::Export => options.exports.push(values::export(value)?),
-        Id::Bind => options.bind = Some(values::bind(value)?),
+        Id::Bind => options.bind.bind = Some(Bind::parse(values::text(value)?)?),
+        Id::CoresPerPe => options.bind.cores = Some(values::count(value, "cores")?),
+        Id::MapBy => foreign::map_by(options, values::text(value)?)?,
+        Id::EnvList => {
+            for name in values::text(value)?.split(',') {
+                options.exports.push(values::export(OsStr::new(name))?);
+            }
+        }
+        Id::Wdir => options.wdir = Some(values::path(value)?),
+        Id::Output => options.output = Some(files::pattern(values::text(value)?)?),
         Id::Label => options.label = true,
         Id::Timeout => options.timeout = Some(values::seconds(value)?),
         Id::Heap => options.heap = Some(values::size(value)?),
@@ -286,10 +318,15 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
         Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
         Id::Trace => options.trace = Some(values::path(value)?),
+        Id::Metrics => options.metrics.serve = Some(metrics::address(value)?),
+        Id::MetricsFile => options.metrics.file = Some(values::text(value)?.to_owned()),
+        Id::MetricsPush => options.metrics.push = Some(metrics::target(value)?),
+        Id::MetricsPushForget => options.metrics.forget = true,
+        Id::Dashboard => options.metrics.page = true,
         Id::Check => options.check = true,
         Id::Tool => options.tools.push(values::tool(value)?),
         Id::ToolOptional => options.tool_optional = true,
-        Id::Help | Id::Version => {}
+        Id::Help | Id::Version | Id::Env | Id::Nothing => {}
     }
     Ok(())
 }
@@ -302,7 +339,8 @@ fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), 
         None => (bytes, None),
     };
     let names = || FLAGS.iter().flat_map(|flag| flag.names.iter().map(move |name| (flag, *name)));
-    if let Some((flag, name)) = names().find(|(_, name)| name.as_bytes() == head) {
+    let others = || foreign::ALIASES.iter().flat_map(|flag| flag.names.iter().map(move |name| (flag, *name)));
+    if let Some((flag, name)) = names().chain(others()).find(|(_, name)| name.as_bytes() == head) {
         return Ok((flag, name, tail));
     }
     // `-n4`, `-np4`, `-xVAR=1`: the longest short name that the argument begins with.
@@ -314,6 +352,12 @@ fn find(arg: &OsStr) -> Result<(&'static Flag, &'static str, Option<OsString>), 
         .max_by_key(|(_, name)| name.len());
     if let Some((flag, name)) = short {
         return Ok((flag, name, Some(OsString::from_vec(bytes[name.len()..].to_vec()))));
+    }
+    // `-N2`
+    if let Some(count) = bytes.strip_prefix(b"-N").filter(|count| count.iter().all(u8::is_ascii_digit))
+        && let Some((flag, name)) = others().find(|(_, name)| *name == "-N")
+    {
+        return Ok((flag, name, Some(OsString::from_vec(count.to_vec()))));
     }
     let option = String::from_utf8_lossy(head).into_owned();
     if let Some(answer) = foreign::answer(&option) {

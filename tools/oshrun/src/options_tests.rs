@@ -57,7 +57,7 @@ fn values() {
     assert_eq!(options.exports, [pair("A", None), pair("B", Some("c=d")), pair("E", Some(""))]);
     assert_eq!(options.timeout, Some(Duration::from_millis(1500)));
     assert_eq!(options.heap, Some(("1.5g".into(), 3 << 29)));
-    assert_eq!(options.bind, Some(Bind::None));
+    assert_eq!(options.bind, Wanted { bind: Some(Bind::None), cores: None });
     let options = run(&["--tool", "b.so", "--tool-optional", "--tool=./a.so", "p"]);
     assert_eq!(options.tools, [PathBuf::from("b.so"), PathBuf::from("./a.so")]);
     assert!(options.tool_optional);
@@ -101,6 +101,27 @@ fn times() {
     assert_eq!(run(&["--timeout", "2:00:01", "p"]).timeout, Some(Duration::from_secs(7201)));
 }
 
+#[test]
+fn options_of_other_launchers_are_understood() {
+    let options = run(&["-N", "2", "-H", "a:2,b", "--tag-output", "--oversubscribe", "--allow-run-as-root", "-q", "p"]);
+    assert_eq!((options.ppn, options.hosts.map(|hosts| hosts.len()), options.label), (Some(2), Some(2), true));
+    for args in [&["--np", "3"][..], &["--ntasks=3"], &["-ppn", "3"], &["-N3"], &["--map-by", "ppr:3:node:PE=2"]] {
+        assert_eq!(run(&[args, &["p"]].concat()).pes, 3, "{args:?}");
+    }
+    assert_eq!(run(&["-hostfile", "f", "p"]).hostfile, Some("f".into()));
+    let options =
+        run(&["-genv", "A", "b=c", "-env", "D", "", "-e", "F=g", "-genvlist", "X,Y", "-wdir", "/tmp", "p", "q"]);
+    let pair = |name: &str, value: Option<&str>| (OsString::from(name), value.map(OsString::from));
+    let exports = [pair("A", Some("b=c")), pair("D", Some("")), pair("F", Some("g")), pair("X", None), pair("Y", None)];
+    assert_eq!(
+        (options.exports, options.wdir, options.args),
+        (exports.to_vec(), Some("/tmp".into()), vec!["q".into()])
+    );
+    let options = run(&["--bind-to", "core:overload-allowed", "--map-by", "socket:PE=4", "p"]);
+    assert_eq!(options.bind, Wanted { bind: Some(Bind::Core), cores: Some(4) });
+    assert_eq!(run(&["--output=d/%p", "--mpi=pmi2", "p"]).output, Some("d/%p".into()));
+}
+
 const TIMES: &str = "expected a time above 0: seconds, 500ms, 5s, 2m, 1h, 1:30 or 1:00:00";
 
 #[test]
@@ -120,17 +141,23 @@ fn what_is_wrong_names_the_option_and_the_value() {
         (&["-nodes", "p"], "unknown option -nodes"),
         (&["-Z", "p"], "unknown option -Z"),
         (&["-label", "p"], "unknown option -label (did you mean --label?)"),
-        (&["-H", "a,b", "p"], "unknown option -H: hosts are --hosts A:SLOTS,B,..."),
-        (&["-N", "2", "p"], "unknown option -N: PEs of each host are --ppn N"),
-        (&["-l", "p"], "unknown option -l: lines are labelled by --label"),
-        (&["-c", "2", "p"], "unknown option -c: the number of PEs is -n N"),
-        (&["-q", "p"], "unknown option -q: oshrun says nothing where nothing is wrong"),
-        (&["--tag-output", "p"], "unknown option --tag-output: lines are labelled by --label"),
-        (&["--machinefile", "f", "p"], "unknown option --machinefile: a file of hosts is --hostfile FILE"),
-        (&["--bind-to", "core", "p"], "unknown option --bind-to: PEs are bound by --bind core or --bind none"),
-        (&["--bind-to=core", "p"], "unknown option --bind-to: PEs are bound by --bind core or --bind none"),
+        (
+            &["-c", "2", "p"],
+            "unknown option -c: the number of PEs is -n N, and that of cores for each --cores-per-pe N",
+        ),
         (&["--label=yes", "p"], "option --label takes no value, got \"yes\""),
-        (&["--bind", "socket", "p"], "option --bind: \"socket\": expected core or none"),
+        (&["--bind", "sun", "p"], "option --bind: \"sun\": expected core, numa, socket, none or list:CPUS,CPUS,..."),
+        (
+            &["--bind-to", "sun", "p"],
+            "option --bind-to: \"sun\": expected core, numa, socket, none or list:CPUS,CPUS,...",
+        ),
+        (&["--cores-per-pe", "0", "p"], "option --cores-per-pe: \"0\": expected a number of cores above 0"),
+        (
+            &["--map-by", "node", "p"],
+            "option --map-by: \"node\": a host has consecutive PEs here: ppr:N:node or --ppn N says how many",
+        ),
+        (&["--output", "out", "p"], "option --output: \"out\": expected %p in the name: a file a PE"),
+        (&["-genv", "A"], "option -genv needs a value: -genv VAR VALUE"),
         (&["--timeout", "0", "p"], &format!("option --timeout: \"0\": {TIMES}")),
         (&["--timeout", "nan", "p"], &format!("option --timeout: \"nan\": {TIMES}")),
         (&["--timeout", "5x", "p"], &format!("option --timeout: \"5x\": {TIMES}")),

@@ -2,8 +2,11 @@
 
 use crate::cpus::{self, Binding};
 use crate::options::{Options, Profile};
+use crate::{files, handover};
+use pellucid_profile::companion::VARIABLE;
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::os::fd::RawFd;
 use std::path::PathBuf;
 
@@ -27,6 +30,10 @@ pub struct Plan {
     pub binding: Binding,
     /// Variables that all PEs share.
     pub environment: Vec<(OsString, OsString)>,
+    /// Where they run, if elsewhere than this process.
+    pub directory: Option<PathBuf>,
+    /// What each writes to; empty: to this process.
+    pub files: Vec<[File; 2]>,
 }
 
 impl Environment {
@@ -52,6 +59,9 @@ impl Environment {
         for (name, value) in &options.settings {
             set(OsStr::new(name), value.into());
         }
+        if !options.metrics.is_empty() {
+            set(OsStr::new(VARIABLE), options.metrics.text().into());
+        }
         if options.check {
             set(OsStr::new("SHMEM_DEBUG"), "1".into());
         }
@@ -69,14 +79,22 @@ impl Environment {
 
 impl Plan {
     /// The plan for a job on this host alone, with `file` as the program.
-    pub fn new(options: &Options, file: PathBuf, environment: Vec<(OsString, OsString)>) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// What cannot be bound as asked for, or not be written to.
+    pub fn new(options: &Options, file: PathBuf, environment: Vec<(OsString, OsString)>) -> Result<Self, String> {
+        let binding = cpus::bind(options.pes as usize, &options.bind, threads(&environment).as_deref())?;
+        let output = options.output.as_deref();
+        let files = output.map(|pattern| files::open(pattern, 0..options.pes, job_id(&environment))).transpose()?;
+        Ok(Self {
             file,
             program: options.program.clone(),
             args: options.args.clone(),
-            binding: cpus::bind(options.pes as usize, options.bind),
+            binding,
             environment,
-        }
+            directory: options.wdir.clone(),
+            files: files.unwrap_or_default(),
+        })
     }
 
     /// Has the PEs find what they inherit.
@@ -88,9 +106,26 @@ impl Plan {
     }
 }
 
+/// The last value of a variable that the PEs get.
+fn value(environment: &[(OsString, OsString)], name: &str) -> Option<String> {
+    let own = environment.iter().rfind(|(key, _)| key == name).map(|(_, value)| value.clone());
+    own.or_else(|| env::var_os(name)).map(|value| value.to_string_lossy().into_owned())
+}
+
+/// How many threads each PE is told to start.
+pub fn threads(environment: &[(OsString, OsString)]) -> Option<String> {
+    value(environment, "OMP_NUM_THREADS")
+}
+
+/// The job, as files are named after it.
+pub fn job_id(environment: &[(OsString, OsString)]) -> String {
+    value(environment, handover::JOB_VARIABLE).unwrap_or_default()
+}
+
 /// The variables that tell a PE, and tools that look for the usual ones, which it is.
-pub fn rank_variables(pe: u32) -> [(&'static str, String); 3] {
-    ["PELLUCID_PE", "PMI_RANK", "PMIX_RANK"].map(|name| (name, pe.to_string()))
+pub fn rank_variables(pe: u32, place: usize) -> [(&'static str, String); 4] {
+    let pe = pe.to_string();
+    [("PELLUCID_PE", pe.clone()), ("PMI_RANK", pe.clone()), ("PMIX_RANK", pe), ("PELLUCID_LOCAL_PE", place.to_string())]
 }
 
 #[cfg(test)]
@@ -118,6 +153,8 @@ mod tests {
             (&["--profile", "1,sampling=7"], "SHMEM_PROFILE_SAMPLING", "7"),
             (&["--counters", "cycles,page-faults"], "SHMEM_COUNTERS", "cycles,page-faults"),
             (&["--counters", "cycles"], "SHMEM_PROFILE", "1"),
+            (&["--metrics", "--metrics-file", "f.prom"], "SHMEM_METRICS", "serve,file=f.prom"),
+            (&["--metrics=:1", "--dashboard"], "SHMEM_METRICS", "serve=:1,page"),
             (&["--check"], "SHMEM_DEBUG", "1"),
             (&["--tool", "a.so", "--tool=b.so"], "SHMEM_TOOLS", "a.so:b.so"),
             (&["--tool-optional"], "SHMEM_TOOLS_OPTIONAL", "1"),

@@ -4,6 +4,7 @@
 use crate::pes::Pe;
 use crate::results::Kept;
 use crate::sys::process::Ended;
+use pellucid_profile::companion::Companions;
 use pellucid_profile::live::PeNow;
 use pellucid_profile::model::{self, End};
 use pellucid_profile::output::OutputDir;
@@ -83,18 +84,23 @@ impl Profile {
         Ok(Self { fd, segment })
     }
 
-    /// Writes a snapshot to the directory whenever a PE asks for one, in a thread of its own, until the result is dropped.
-    pub fn serve(&self, directory: &Arc<Kept>) -> io::Result<Snapshots> {
+    /// Writes a snapshot to the directory whenever a PE asks for one, and has its metrics written, in a thread of its own, until the
+    /// result is dropped.
+    pub fn serve(&self, directory: Option<&Arc<Kept>>, companions: &Arc<Companions>) -> io::Result<Snapshots> {
         let requests = Arc::new(Requests::serve(self.fd.as_fd())?);
         let segment = Segment::map(self.fd.as_fd())?;
-        let (kept, end) = (Arc::clone(directory), Arc::new(AtomicBool::new(false)));
+        let (kept, end) = (directory.cloned(), Arc::new(AtomicBool::new(false)));
+        let companions = Arc::clone(companions);
         let (is_over, asked) = (Arc::clone(&end), Arc::clone(&requests));
         let thread = std::thread::Builder::new().name("snapshots".into()).spawn(move || {
             while !is_over.load(Ordering::Acquire) {
                 let Some(number) = asked.next(LOOK_AGAIN) else { continue };
-                if let Some(error) = report::snapshot(&segment, kept.directory()) {
+                if let Some(kept) = &kept
+                    && let Some(error) = report::snapshot(&segment, kept.directory())
+                {
                     kept.complain(&error);
                 }
+                companions.snapshot();
                 asked.done(number);
             }
         })?;

@@ -62,6 +62,17 @@ pub fn locate(program: &OsStr) -> Result<PathBuf, CannotRun> {
     locate_in(program, &path)
 }
 
+/// As [`locate`], for PEs that run in a directory: a relative path is meant from there.
+pub fn locate_from(directory: Option<&Path>, program: &OsStr) -> Result<PathBuf, CannotRun> {
+    match directory {
+        Some(directory) if program.as_bytes().contains(&b'/') => {
+            let path = std::path::absolute(directory.join(program)).unwrap_or_else(|_| directory.join(program));
+            locate(path.as_os_str())
+        }
+        _ => locate(program),
+    }
+}
+
 /// As [`locate`], with this `PATH`.
 pub fn locate_in(program: &OsStr, path: &OsStr) -> Result<PathBuf, CannotRun> {
     let name = || program.to_string_lossy().into_owned();

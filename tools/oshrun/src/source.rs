@@ -1,79 +1,141 @@
 //! Source lines of calls, for messages about PEs.
 //!
-//! Debug information can be large, and the loop that looks after the PEs does not wait for it: a thread reads it, which has so much time
+//! `oshprof`, which is installed beside this program, reads debug information: it is started when the first line is wanted. Debug
+//! information can be large, and the loop that looks after the PEs does not wait for it: a thread asks, which has so much time
 //! in the life of a job, and messages go without lines after that.
+#![allow(unsafe_code)]
 
+use crate::sys::process;
 use crate::sys::signal::Set;
-use pellucid_profile::report::lines::Resolver;
-use pellucid_profile::report::place;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What a job waits for lines at most, all in all.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The thread, as others see it.
 struct Reader {
-    asks: Sender<(String, u64)>,
+    asks: Sender<String>,
     answers: Receiver<String>,
     left: Duration,
 }
 
-/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: it is not known.
-pub fn line(path: &str, address: u64) -> Option<String> {
-    static READER: OnceLock<Mutex<Option<Reader>>> = OnceLock::new();
-    let reader = READER.get_or_init(|| Mutex::new(start()));
-    let mut guard = reader.lock().unwrap_or_else(PoisonError::into_inner);
-    let reader = guard.as_mut()?;
-    let begun = Instant::now();
-    let sent = reader.asks.send((path.to_owned(), address));
-    let answer = sent.ok().and_then(|()| reader.answers.recv_timeout(reader.left).ok());
-    reader.left = reader.left.saturating_sub(begun.elapsed());
-    let Some(answer) = answer else {
-        // What comes later is no answer to what is asked then.
-        *guard = None;
-        return None;
-    };
-    Some(answer).filter(|text| !text.is_empty())
+/// Who reads lines in this process.
+enum State {
+    /// No line was wanted yet.
+    Unasked,
+    Reading(Reader),
+    /// There is no `oshprof`, or no time left.
+    Gone,
 }
 
-fn start() -> Option<Reader> {
-    let (asks, asked) = channel::<(String, u64)>();
+static STATE: Mutex<State> = Mutex::new(State::Unasked);
+
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: it is not known.
+pub fn line(path: &str, address: u64) -> Option<String> {
+    let mut state = state();
+    if matches!(*state, State::Unasked) {
+        let beside = std::env::current_exe().ok().map(|exe| exe.with_file_name("oshprof"));
+        *state = beside.and_then(|oshprof| start(&oshprof)).map_or(State::Gone, State::Reading);
+    }
+    let State::Reading(reader) = &mut *state else { return None };
+    let answer = reader.ask(path, address);
+    if answer.is_none() {
+        *state = State::Gone;
+    }
+    // The file's name and the address are what the message says by itself.
+    answer.filter(|text| !text.is_empty() && !text.ends_with(&format!("+{address:#x}")))
+}
+
+/// Lets `oshprof` go: it ends when nobody can ask it any more.
+pub fn close() {
+    *state() = State::Gone;
+}
+
+impl Reader {
+    /// `None`: there is no time left for it, or nobody to ask.
+    fn ask(&mut self, path: &str, address: u64) -> Option<String> {
+        if path.contains('\n') {
+            return Some(String::new());
+        }
+        let begun = Instant::now();
+        self.asks.send(format!("{path}+{address:#x}\n")).ok()?;
+        let answer = self.answers.recv_timeout(self.left).ok();
+        self.left = self.left.saturating_sub(begun.elapsed());
+        answer
+    }
+}
+
+fn start(oshprof: &Path) -> Option<Reader> {
+    let mut child = oshprof_line(oshprof)?;
+    let (mut to, from) = (child.stdin.take()?, child.stdout.take()?);
+    let (asks, asked) = channel::<String>();
     let (answer, answers) = channel();
-    let read = move || {
+    let pass_on = move || {
         Set::all().mask();
-        let symbols = Resolver::default();
-        for (path, address) in asked {
-            let found = place(Some((&path, address)), &symbols);
-            // The file's name and the address are what the message says by itself.
-            let found = if found.ends_with(&format!("+{address:#x}")) { String::new() } else { found };
-            if answer.send(found).is_err() {
+        let mut lines = BufReader::new(from).lines();
+        for ask in asked {
+            let found = to.write_all(ask.as_bytes()).ok().and_then(|()| lines.next()?.ok());
+            if found.is_none_or(|found| answer.send(found).is_err()) {
                 break;
             }
         }
     };
-    std::thread::Builder::new().name("oshrun-lines".into()).spawn(read).ok()?;
+    std::thread::Builder::new().name("oshrun-lines".into()).spawn(pass_on).ok()?;
     Some(Reader { asks, answers, left: PATIENCE })
+}
+
+/// `oshprof line -`, which goes with this process at the latest. Whoever takes the ends of PEs takes its end, too.
+fn oshprof_line(oshprof: &Path) -> Option<Child> {
+    let mut command = Command::new(oshprof);
+    command.args(["line", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    let launcher = process::id();
+    // SAFETY: the closure makes system calls only (each function says that it is async-signal-safe) and does not allocate.
+    unsafe {
+        command.pre_exec(move || {
+            if !process::die_with(launcher) {
+                process::exit_now(1);
+            }
+            Set::of(&[]).mask();
+            Ok(())
+        });
+    }
+    command.spawn().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A script in place of `oshprof`.
     #[test]
-    fn what_has_no_lines_is_none() {
-        assert_eq!(line("/no/such/file", 0x1000), None);
-        assert_eq!(line("/etc/passwd", 0x1000), None);
+    fn each_address_has_its_answer() {
+        let file = std::env::temp_dir().join(format!("oshrun-lines-{}", process::id()));
+        let script = "#!/bin/sh\n[ \"$*\" = 'line -' ] && while read -r place; do echo \"main at $place\"; done\n";
+        std::fs::write(&file, script).unwrap();
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+        let mut reader = start(&file).expect("a script can be started");
+        assert_eq!(reader.ask("/a b/c", 0x1f), Some("main at /a b/c+0x1f".into()));
+        assert_eq!(reader.ask("d", 16), Some("main at d+0x10".into()));
+        assert_eq!(reader.ask("with\nnewline", 16), Some(String::new()));
+        std::fs::remove_file(&file).unwrap();
     }
 
     #[test]
-    fn an_address_of_this_program_has_a_line() {
-        let base = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let base = u64::from_str_radix(base.split('-').next().unwrap(), 16).unwrap();
-        let here = an_address_of_this_program_has_a_line as fn() as usize as u64;
-        let exe = std::env::current_exe().unwrap();
-        let found = line(&exe.to_string_lossy(), here - base + 1).expect("the symbol table at least");
-        assert!(found.contains("an_address_of_this_program_has_a_line"), "{found}");
+    fn nobody_to_ask_is_none() {
+        assert!(start(Path::new("/no/such/oshprof")).is_none());
+        let mut gone = start(Path::new("/bin/false")).expect("it can be started");
+        assert_eq!(gone.ask("a", 1), None);
     }
 }

@@ -8,6 +8,7 @@ use crate::sys::limit::{self, Limit};
 use crate::sys::process;
 use crate::sys::signal::Set;
 use crate::watchdog;
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
@@ -43,12 +44,19 @@ impl Launch<'_> {
             .arg0(&self.plan.program)
             .args(&self.plan.args)
             .envs(self.plan.environment.iter().map(|(name, value)| (name, value)))
-            .envs(rank_variables(pe));
+            .envs(rank_variables(pe, place));
+        if let Some(directory) = &self.plan.directory {
+            command.current_dir(directory).env("PWD", directory);
+        }
         if let Some(wireup) = &wireup {
             command.env("PELLUCID_WIREUP_FD", wireup.as_raw_fd().to_string());
         }
         let cpus = self.plan.binding.sets.get(place).cloned();
-        Start { watchdog: self.watchdog, limit: self.limit, mask: self.mask, cpus, keep: wireup }.start(command, input)
+        Start { watchdog: self.watchdog, limit: self.limit, mask: self.mask, cpus, keep: wireup }.start(
+            command,
+            input,
+            self.plan.files.get(place),
+        )
     }
 }
 
@@ -67,11 +75,15 @@ pub struct Start {
 }
 
 impl Start {
-    /// Starts it in a process group of its own.
-    pub fn start(self, mut command: Command, input: Stdio) -> io::Result<Started> {
+    /// Starts it in a process group of its own. `files`: what it writes to in place of the pipes, which end at once then.
+    pub fn start(self, mut command: Command, input: Stdio, files: Option<&[File; 2]>) -> io::Result<Started> {
         let (out, out_writer) = io::pipe()?;
         let (err, err_writer) = io::pipe()?;
-        command.stdin(input).stdout(out_writer).stderr(err_writer).process_group(0);
+        match files {
+            Some([out, err]) => command.stdout(out.try_clone()?).stderr(err.try_clone()?),
+            None => command.stdout(out_writer).stderr(err_writer),
+        };
+        command.stdin(input).process_group(0);
         let Self { watchdog, limit, mask, cpus, keep } = self;
         let kept = keep.as_ref().map(AsRawFd::as_raw_fd);
         let launcher = process::id();

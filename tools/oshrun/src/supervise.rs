@@ -1,8 +1,8 @@
 //! The loop that runs while the job does: output, input, signals, ends of PEs, deadlines.
 
 mod closing;
-mod farewell;
-mod judge;
+mod decide;
+mod hand_over;
 pub mod remote;
 
 use crate::ending::{Ending, Step};
@@ -16,7 +16,7 @@ use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::process::{self, Wait};
 use crate::sys::signal::{self, Reader};
 use crate::watchdog::Watchdog;
-use judge::LOST_AFTER;
+use decide::LOST_AFTER;
 use pellucid_core::bootstrap::job::Job;
 use remote::Remote;
 use std::io;
@@ -29,7 +29,7 @@ const TERMINAL: u64 = 2;
 const RELAY: u64 = 3;
 /// The first token of the PEs' streams.
 pub const STREAMS: u64 = 4;
-/// The connection to the root of a job on several hosts.
+/// The connection to the head of a job on several hosts.
 pub const LINK: u64 = 1 << 40;
 /// A snapshot is there to be sent to it.
 pub const SNAPSHOT: u64 = LINK + 1;
@@ -149,7 +149,7 @@ impl Supervisor {
         }
     }
 
-    /// What comes from PEs and from the root.
+    /// What comes from PEs and from the head.
     fn stream_ready(&mut self, token: u64) {
         match token {
             LINK | SNAPSHOT => self.link_ready(token),

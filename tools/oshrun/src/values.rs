@@ -1,6 +1,6 @@
 //! The values of options: what is accepted, and what is said of the rest.
 
-use crate::options::{Bind, Profile};
+use crate::options::Profile;
 use crate::settings::{self, Variable};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -35,13 +35,10 @@ pub fn export(value: &OsStr) -> Result<(OsString, Option<OsString>), String> {
     Ok((OsString::from_vec(name.to_vec()), rest))
 }
 
-/// `--bind`.
-pub fn bind(value: &OsStr) -> Result<Bind, String> {
-    match text(value)? {
-        "core" => Ok(Bind::Core),
-        "none" => Ok(Bind::None),
-        _ => Err("expected core or none".into()),
-    }
+/// A number above 0 of something.
+pub fn count(value: &OsStr, what: &str) -> Result<u32, String> {
+    let number = text(value)?.parse::<u32>().ok().filter(|number| *number > 0);
+    number.ok_or_else(|| format!("expected a number of {what} above 0"))
 }
 
 /// `--timeout`: seconds, with a fraction if need be; with a unit; or with colons, as Slurm has it.

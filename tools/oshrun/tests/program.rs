@@ -9,7 +9,7 @@ fn a_wrong_command_line_is_explained() {
         (&["-n", "0", "true"][..], "option -n: \"0\": a job needs at least 1 PE"),
         (&["-n", "x", "true"], "option -n: \"x\""),
         (&["--labels", "true"], "unknown option --labels (did you mean --label?)"),
-        (&["--bind", "socket", "true"], "option --bind: \"socket\": expected core or none"),
+        (&["--bind", "sun", "true"], "option --bind: \"sun\": expected core, numa"),
         (&["--heap", "12q", "true"], "option --heap: \"12q\""),
         (&["--timeout", "-1", "true"], "option --timeout: \"-1\""),
         (&["-n", "2"], "no program given"),

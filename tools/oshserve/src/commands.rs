@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use lexopt::{Arg, Parser, ValueExt};
 
+use crate::companion;
 use crate::kept;
-use crate::serve::{self, Listen, PORT};
+use crate::metrics::pes::MOST;
+use crate::push::settings::Settings;
+use crate::push::target::Target;
+use crate::serve::{self, Listen, PORT, Pages};
 
 /// Something could not be read or written.
 pub const FAILED: u8 = 1;
@@ -37,10 +41,20 @@ root, everybody's.
   --web.config.file F  TLS and passwords, in the format of Prometheus' exporters
   --max-series-per-job N
                        series of a job; what is more is left out and counted (default: 1000)
+  --pe-labels top=K    the K PEs (16 at most) that stand out have series of their own, in three gauges
+  --labels job|node    node: series do not say of which job they are, but for shmem_job_info: for hosts that run one job
+                       at a time (default: job)
   --show-user          name the user of each job in shmem_job_info
   --socket PATH        where jobs hand themselves over (default: PELLUCID_SERVE, or /run/pellucid/serve.sock for root,
                        or pellucid/serve.sock in XDG_RUNTIME_DIR)
   -h, --help           this text
+
+For launchers, which start one beside a job (oshrun --metrics, --metrics-file, --metrics-push, --dashboard; SHMEM_METRICS):
+  --job-on-stdin       serve one job, which is handed over on standard input; without --listen: nowhere
+  --file F             write its metrics to F: every 15 s, at snapshots and at the end; %h in F is the host
+  --push URL           send them by OTLP, or to a Pushgateway (docs/metrics.md)
+  --push-forget        have the Pushgateway forget the job at its end
+  --page               serve a page for a browser instead of metrics
 
 Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of Prometheus).
 ";
@@ -70,6 +84,8 @@ pub enum Request {
     Metrics(kept::Request),
     /// `oshprof serve`.
     Serve(serve::Request),
+    /// `oshprof serve --job-on-stdin`.
+    Companion(companion::Request),
 }
 
 /// Understands what follows the command.
@@ -93,6 +109,7 @@ pub fn run(request: &Request) -> ExitCode {
         }
         Request::Metrics(request) => kept::run(request),
         Request::Serve(request) => serve::run(request),
+        Request::Companion(request) => companion::run(request),
     }
 }
 
@@ -120,17 +137,21 @@ fn metrics(mut parser: Parser) -> Result<Request, String> {
 
 fn serve(mut parser: Parser) -> Result<Request, String> {
     let mut request = serve::Request {
-        listen: Listen::Tcp(format!("127.0.0.1:{PORT}")),
+        listen: None,
         linger: Duration::from_secs(900),
         web_config: None,
         max_series: 1000,
         show_user: false,
+        top: 0,
+        by_node: false,
+        pages: Pages::Metrics,
         socket: None,
     };
+    let (mut beside, mut push, mut forget, mut file) = (false, None, false, None);
     while let Some(arg) = parser.next().map_err(|error| error.to_string())? {
         match arg {
             Arg::Short('h') | Arg::Long("help") => return Ok(Request::Help(SERVE_HELP)),
-            Arg::Long("listen") => request.listen = listen(&text(&mut parser, "--listen")?)?,
+            Arg::Long("listen") => request.listen = Some(listen(&text(&mut parser, "--listen")?)?),
             Arg::Long("linger") => request.linger = time("--linger", &text(&mut parser, "--linger")?)?,
             Arg::Long("web.config.file") => {
                 request.web_config = Some(value(&mut parser, "--web.config.file")?.into());
@@ -141,11 +162,43 @@ fn serve(mut parser: Parser) -> Result<Request, String> {
                 request.max_series =
                     positive.ok_or_else(|| format!("--max-series-per-job `{number}` is not a number from 1 on"))?;
             }
+            Arg::Long("pe-labels") => {
+                let given = text(&mut parser, "--pe-labels")?;
+                let number = given.strip_prefix("top=").and_then(|number| number.parse().ok());
+                request.top = number
+                    .filter(|&number| number <= MOST)
+                    .ok_or_else(|| format!("--pe-labels `{given}`: expected top=K with K from 0 to {MOST}"))?;
+            }
+            Arg::Long("labels") => {
+                request.by_node = match text(&mut parser, "--labels")?.as_str() {
+                    "node" => true,
+                    "job" => false,
+                    given => return Err(format!("--labels `{given}`: there are job and node")),
+                };
+            }
             Arg::Long("show-user") => request.show_user = true,
             Arg::Long("socket") => request.socket = Some(value(&mut parser, "--socket")?.into()),
+            Arg::Long("job-on-stdin") => beside = true,
+            Arg::Long("page") => request.pages = Pages::Live(serve::word().map_err(|error| error.to_string())?),
+            Arg::Long("file") => file = Some(value(&mut parser, "--file")?.into()),
+            Arg::Long("push") => {
+                let to = text(&mut parser, "--push")?;
+                Target::parse(&to, &Settings::default()).map_err(|error| format!("--push {error}"))?;
+                push = Some(to);
+            }
+            Arg::Long("push-forget") => forget = true,
             other => return Err(other.unexpected().to_string()),
         }
     }
+    if beside {
+        return Ok(Request::Companion(companion::Request { serve: request, push, forget, file }));
+    }
+    if push.is_some() || file.is_some() || forget || request.pages != Pages::Metrics {
+        return Err(
+            "--push, --file and --page are for one job: oshrun --metrics-push, --metrics-file, --dashboard".into()
+        );
+    }
+    request.listen.get_or_insert_with(|| Listen::Tcp(format!("127.0.0.1:{PORT}")));
     Ok(Request::Serve(request))
 }
 
@@ -219,7 +272,7 @@ mod tests {
     fn understands_serve() {
         let line = "serve --listen 0.0.0.0:1 --linger 2m --web.config.file=w.yml --max-series-per-job 7 --socket s";
         let Ok(Request::Serve(request)) = parsed(line) else { panic!() };
-        assert_eq!(request.listen, Listen::Tcp("0.0.0.0:1".into()));
+        assert_eq!(request.listen, Some(Listen::Tcp("0.0.0.0:1".into())));
         assert_eq!((request.linger, request.max_series), (Duration::from_secs(120), 7));
         assert_eq!((request.web_config, request.socket), (Some("w.yml".into()), Some("s".into())));
         for (given, address) in
@@ -233,6 +286,11 @@ mod tests {
             ("serve --max-series-per-job 0", "`0` is not a number from 1 on"),
             ("serve --listen unix:", "needs a path"),
             ("serve 9745", "\"9745\""),
+            ("serve --pe-labels top=17", "expected top=K with K from 0 to 16"),
+            ("serve --pe-labels 3", "expected top=K"),
+            ("serve --labels host", "there are job and node"),
+            ("serve --push http://c", "are for one job: oshrun --metrics-push"),
+            ("serve --job-on-stdin --push c:4318", "--push `c:4318` is no address: it begins with http"),
         ] {
             let message = parsed(line).unwrap_err();
             assert!(message.starts_with("serve: ") && message.contains(part), "{line}: {message}");

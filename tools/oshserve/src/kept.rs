@@ -57,19 +57,13 @@ pub fn run(request: &Request) -> ExitCode {
 
 fn print(request: &Request, merged: &Merged) -> Result<String, String> {
     let job = &merged.job;
-    let families = families(merged, &identity(job, request.job_id.as_deref()));
+    let identity = identity(job, request.job_id.as_deref());
+    let families = families(merged, &identity);
     match request.format {
         Format::Prometheus => text::encode(&families),
         Format::OpenMetrics => Ok(openmetrics::encode(&families)),
         Format::OtlpJson => {
-            let end = job.start_realtime_ns.saturating_add(job.wall_ns);
-            let attributes = vec![
-                ("service.name".to_owned(), crate::metrics::collect::program(job).to_owned()),
-                ("host.name".to_owned(), job.host.clone()),
-                ("shmem.npes".to_owned(), job.npes.to_string()),
-            ];
-            let source = otlp::Source { attributes, start_ns: job.start_realtime_ns, now_ns: end };
-            let request = otlp::request(&families, &source);
+            let request = otlp::request(&families, &otlp::Source::of_job(job, &identity));
             serde_json::to_string(&request).map(|text| text + "\n").map_err(|error| error.to_string())
         }
     }
@@ -90,5 +84,5 @@ fn families(merged: &Merged, identity: &Identity) -> Vec<Family> {
     let lost = merged.pes.iter().filter(|pe| pe.progress != Progress::Finalized).count() as u64;
     let now = Now { lost, ..Now::default() };
     let state = crate::metrics::collect::state_of(merged.job.exit_status);
-    collect(&View { identity, state, merged, now: &now }, &mut Memory::default())
+    collect(&View { identity, state, merged, now: &now, top: 0 }, &mut Memory::default())
 }

@@ -3,16 +3,22 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`commands`] | the command line: `metrics`, `serve` |
+//! | [`companion`] | the process beside one job that serves, writes and pushes its metrics |
 //! | [`dashboards`] | Grafana dashboards, from a table of panels |
 //! | [`kept`] | metrics of a kept profile |
+//! | [`live`] | a job that runs on one page for a browser |
 //! | [`metrics`] | the table of metrics, how their values follow from a profile, and the formats |
+//! | [`push`] | metrics that are sent: OTLP, Pushgateway |
 //! | [`serve`] | the exporter of a host |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
 pub mod commands;
+pub mod companion;
 pub mod dashboards;
 pub mod kept;
+pub mod live;
 pub mod metrics;
+pub mod push;
 pub mod serve;
 pub mod sys;

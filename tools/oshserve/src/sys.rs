@@ -1,8 +1,10 @@
 //! System calls.
 #![allow(unsafe_code)]
 
+use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
 
 /// Receives bytes and perhaps a descriptor. No bytes: the other end has closed.
 ///
@@ -50,6 +52,48 @@ pub fn is_sealed(fd: BorrowedFd<'_>) -> bool {
 pub fn owner(pid: u32) -> Option<u32> {
     use std::os::unix::fs::MetadataExt;
     std::fs::metadata(format!("/proc/{pid}")).ok().map(|facts| facts.uid())
+}
+
+/// The socket that is this process's standard input, which has none from then on.
+///
+/// # Errors
+/// It is no socket.
+pub fn take_standard_input() -> io::Result<UnixStream> {
+    let own = io::stdin().as_fd().try_clone_to_owned()?;
+    let stream = UnixStream::from(own);
+    stream.local_addr()?;
+    let nothing = File::open("/dev/null")?;
+    // SAFETY: both descriptors are open.
+    let replaced = unsafe { libc::dup2(nothing.as_raw_fd(), 0) };
+    if replaced < 0 { Err(io::Error::last_os_error()) } else { Ok(stream) }
+}
+
+/// Goes on as a process that whoever started this one has not to wait for, in a session of its own: signals from a terminal are not
+/// for it. Only while there is one thread.
+///
+/// # Errors
+/// What the system answered.
+pub fn leave_the_starter() -> io::Result<()> {
+    // SAFETY: there is one thread.
+    match unsafe { libc::fork() } {
+        -1 => return Err(io::Error::last_os_error()),
+        0 => {}
+        // SAFETY: ends this process, of which the other one is a copy.
+        _ => unsafe { libc::_exit(0) },
+    }
+    // SAFETY: no arguments.
+    unsafe { libc::setsid() };
+    Ok(())
+}
+
+/// From here on nothing is written to standard output and error, which others may read to their end.
+pub fn silence() {
+    if let Ok(nothing) = File::options().write(true).open("/dev/null") {
+        for stream in [1, 2] {
+            // SAFETY: both descriptors are open.
+            unsafe { libc::dup2(nothing.as_raw_fd(), stream) };
+        }
+    }
 }
 
 /// Whether a process runs: one that only waits to be collected does not.

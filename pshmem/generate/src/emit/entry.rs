@@ -92,6 +92,8 @@ fn team(routine: &Routine) -> Option<&'static str> {
         Some("of_team(m, team)")
     } else if params.contains("int PE_start") {
         Some("of_set(PE_start, logPE_stride, PE_size)")
+    } else if params.contains("shmemx_aset *aset") {
+        Some("of_aset(aset)")
     } else {
         None
     }
@@ -139,7 +141,7 @@ fn body(routine: &Routine, op: usize, through_c: bool) -> String {
     let kind = if is_brief(routine) { format!("brief brief_{name}, kept_{name}, ") } else { kind };
     let kind = if row.ret == "noreturn" { "never ".to_owned() } else { kind };
     format!(
-        "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}guest_{name}, {op}, {}, ({params}){ret}, \
+        "routine!({kind}{prefix}imp_{name}, {prefix}probe_{name}, {prefix}intercepted_{name}, {op}, {}, ({params}){ret}, \
          {map}[{peer}, {addr}, {bytes}] {call}, args [{}]{failed});\n",
         routine.timing(),
         arguments(routine),
@@ -163,7 +165,7 @@ fn arguments(routine: &Routine) -> String {
     };
     format!(
         "{}, {}, {ctx}, {}",
-        pointer(&["dest", "ptr", "ivar", "ivars", "lock", "sig_addr", "addr"]),
+        pointer(&["dest", "target", "ptr", "ivar", "ivars", "lock", "sig_addr", "addr"]),
         pointer(&["source"]),
         handle("shmem_team_t").unwrap_or("0".to_owned()),
     )

@@ -1,7 +1,7 @@
 //! The names that the library shows, for the linker (`export.map`) and for objcopy (`export.list`).
 
 use super::extensions::FUNCTIONS;
-use super::{BY, File};
+use super::{BY, File, fortran_library};
 use crate::expand::Expanded;
 
 /// Both lists.
@@ -10,7 +10,9 @@ pub fn files(groups: &[Expanded]) -> Vec<File> {
     let names = routines()
         .map(|routine| routine.name.as_str())
         .chain(routines().map(|routine| routine.profiling_name.as_str()));
-    let names: Vec<_> = names.chain(FUNCTIONS.iter().copied()).collect();
+    let fortran = fortran_library::private();
+    let names = names.chain(FUNCTIONS.iter().copied()).chain(fortran.iter().map(String::as_str));
+    let names: Vec<_> = names.collect();
     let mut map = format!("/* {BY} */\n{{\n  global:\n");
     let mut list = format!("# {BY}\n");
     for name in names {

@@ -146,6 +146,41 @@ int shmemx_var_bucket(int var, size_t bucket, int64_t *low, int64_t *high);
 #define HAVE_SHMEMX_WTIME 1
 double shmemx_wtime(void);
 
+/*
+ * Explicit active sets: PEs in an order, made by each PE on its own, without communication. Equal lists are the same set on all
+ * PEs. Creation gives NULL where its arguments name no set: an invalid PE, one twice, a size below 1. Collectives on a set take
+ * pSync as in the deprecated routines; NULL is allowed, and matches calls on the set by their order.
+ */
+typedef struct shmemx_aset shmemx_aset;
+typedef int (*shmemx_offset_fn)(int PE_index, int PE_start, int PE_size, void *const_params);
+
+/*
+ * Requests: handles of operations that go on after their call. A request may be waited for or tested by any thread, by one at a
+ * time. Where `request` is NULL there is no handle, and the next quiet or barrier completes the operation.
+ *
+ * RESULTS OF TESTS: shmemx_test_req GIVES 1 FOR COMPLETE, shmemx_req_test GIVES 0 FOR COMPLETE.
+ *
+ * shmemx_wait_req and shmemx_test_req take the handle by value: one that is complete and was waited for stays complete. The
+ * shmemx_req_ routines take its address, and set it to SHMEMX_REQ_INVALID; they give a negative number for a handle that is not
+ * valid. shmemx_req_wait_any gives SIZE_MAX where no handle is valid.
+ */
+typedef uint64_t shmemx_request_handle_t;
+typedef shmemx_request_handle_t shmemx_req_h;
+#define SHMEMX_REQ_INVALID ((shmemx_request_handle_t)0)
+ROUTINES
+
+/* Their names for tools (10.2). */
+TWINS
+
+/*
+ * The names of the paper "OpenSHMEM Extensions and a Vision for its Future Direction" (2014), for its examples.
+ */
+#ifdef SHMEMX_PAPER_NAMES
+typedef shmemx_aset shmem_aset;
+typedef shmemx_request_handle_t shmem_request_handle_t;
+PAPER
+#endif
+
 #ifdef __cplusplus
 }
 #endif

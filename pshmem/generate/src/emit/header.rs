@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::extensions::SHMEMX;
-use super::{BY, File, generic, overload};
+use super::{BY, File, generic, overload, paper};
 use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::{Expanded, Routine};
 
@@ -13,7 +13,7 @@ pub fn files(groups: &[Expanded], prototypes: &HashMap<String, String>) -> Vec<F
     let mut files = vec![
         File { path: "include/shmem.h".to_owned(), text: shmem(groups, prototypes) },
         File { path: "include/pshmem.h".to_owned(), text: pshmem(groups, prototypes) },
-        File { path: "include/shmemx.h".to_owned(), text: shmemx() },
+        File { path: "include/shmemx.h".to_owned(), text: shmemx(groups, prototypes) },
     ];
     for name in ["shmem.h", "pshmem.h", "shmemx.h"] {
         files.push(File {
@@ -33,7 +33,7 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
         }
     }
     text.push_str(OPEN);
-    text.push_str(&declarations(groups, prototypes, |routine| &routine.name));
+    text.push_str(&declarations(groups, false, prototypes, |routine| &routine.name));
     text.push_str(CLOSE);
     text.push_str(GENERIC_HEAD);
     text.push_str(&generic::text(groups));
@@ -46,11 +46,11 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
 }
 
 fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
-    let declarations = declarations(groups, prototypes, |routine| &routine.profiling_name);
+    let declarations = declarations(groups, false, prototypes, |routine| &routine.profiling_name);
     format!("/* {BY} */\n{PSHMEM_HEAD}{OPEN}{declarations}{CLOSE}\n#endif /* PELLUCID_PSHMEM_H */\n")
 }
 
-fn shmemx() -> String {
+fn shmemx(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     let mut levels = String::new();
     for level in LEVELS {
         let arguments = if level.call.is_empty() { String::new() } else { format!(", {}", level.call) };
@@ -58,16 +58,22 @@ fn shmemx() -> String {
         write!(levels, "\n/* {call}\n * {} */\n#define {} {}\n", level.help, level.name, level.value)
             .expect("writing to a string");
     }
-    format!("/* {BY} */\n{}", SHMEMX.replace("LEVELS\n", &levels))
+    let routines = declarations(groups, true, prototypes, |routine| &routine.name);
+    let twins = declarations(groups, true, prototypes, |routine| &routine.profiling_name);
+    let text = SHMEMX.replace("LEVELS\n", &levels).replace("ROUTINES\n", &routines).replace("TWINS\n", &twins);
+    let text = text.replace("PAPER\n", &paper::text(groups));
+    format!("/* {BY} */\n{text}")
 }
 
 fn declarations(
     groups: &[Expanded],
+    extensions: bool,
     prototypes: &HashMap<String, String>,
     name: impl Fn(&Routine) -> &String,
 ) -> String {
     let mut text = String::new();
-    for group in groups.iter().filter(|group| !group.routines.is_empty()) {
+    let wanted = |group: &&Expanded| !group.routines.is_empty() && group.group.is_extension() == extensions;
+    for group in groups.iter().filter(wanted) {
         writeln!(text, "\n/* {} */", group.group.title).expect("writing to a string");
         for routine in &group.routines {
             writeln!(text, "{}", prototypes[name(routine)]).expect("writing to a string");

@@ -43,7 +43,7 @@ pub fn addresses(groups: &[Expanded]) -> File {
     let routines = || groups.iter().flat_map(|group| group.routines.iter().map(move |routine| (group, routine)));
     let mut text = format!(
         "// {BY}\n//! The functions of each operation, by operation id.\n\n\
-         use pellucid_profile::op::COUNT;\n\nuse crate::gate::{{Address, Ways}};\n\nunsafe extern \"C\" {{\n"
+         use pellucid_profile::op::COUNT;\n\nuse crate::dispatcher::{{Address, Ways}};\n\nunsafe extern \"C\" {{\n"
     );
     for (_, routine) in routines() {
         writeln!(text, "    fn {}();", routine.name).expect("writing to a string");
@@ -58,12 +58,13 @@ pub fn addresses(groups: &[Expanded]) -> File {
             true => ("crate::shim::by_value".to_owned(), "pellucid_c_"),
             false => (format!("super::{}", group.group.name), ""),
         };
-        let (imp, guest) = (format!("{place}::{prefix}imp_{name}"), format!("{place}::{prefix}guest_{name}"));
+        let (imp, intercepted) =
+            (format!("{place}::{prefix}imp_{name}"), format!("{place}::{prefix}intercepted_{name}"));
         writeln!(
             text,
             "    Ways {{ bound: Address({name} as *const ()), entry: Address(super::{group}::{name} as *const ()), \
              imp: Address({imp} as *const ()), \
-             guest: Address({guest} as *const ()) }},",
+             intercepted: Address({intercepted} as *const ()) }},",
             group = group.group.name,
         )
         .expect("writing to a string");

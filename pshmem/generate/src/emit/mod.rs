@@ -3,10 +3,15 @@
 mod entry;
 mod export;
 mod extensions;
+mod fortran_c_module;
+mod fortran_header;
+pub mod fortran_library;
+mod fortran_module;
 pub mod generic;
 mod header;
 mod lists;
 mod overload;
+mod paper;
 mod prototype;
 
 use crate::expand::Expanded;
@@ -33,5 +38,9 @@ pub fn files(groups: &[Expanded]) -> Result<Vec<File>, String> {
     files.push(lists::ops(groups));
     files.extend(export::files(groups));
     files.extend(header::files(groups, &prototypes));
+    files.extend(fortran_library::files(groups));
+    files.extend(fortran_header::files());
+    files.push(fortran_module::file());
+    files.push(fortran_c_module::file(groups));
     Ok(files)
 }

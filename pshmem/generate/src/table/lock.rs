@@ -20,8 +20,14 @@ pub const GROUP: Group = Group {
     title: "Distributed locking (9.13)",
     uses: &["crate::locking"],
     rows: &[
-        Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast())", ..LOCK },
-        Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast())", ..LOCK },
-        Row { name: "shmem_test_lock", ret: "int", timing: Sampled, call: "locking::test(m, lock.cast())", ..LOCK },
+        Row { name: "shmem_clear_lock", call: "locking::clear(m, lock.cast::<u64>())", ..LOCK },
+        Row { name: "shmem_set_lock", call: "locking::set(m, lock.cast::<u64>())", ..LOCK },
+        Row {
+            name: "shmem_test_lock",
+            ret: "int",
+            timing: Sampled,
+            call: "locking::test(m, lock.cast::<u64>())",
+            ..LOCK
+        },
     ],
 };

@@ -12,6 +12,7 @@
 
 mod amo;
 mod amo_nbi;
+mod aset;
 mod cache;
 mod collective;
 mod ctx;
@@ -21,6 +22,7 @@ mod nbi;
 mod ordering;
 mod p2p;
 mod profiling;
+mod request;
 mod rma;
 mod session;
 mod setup;
@@ -127,7 +129,7 @@ const ROW: Row = Row {
     state: State::Ready,
 };
 
-/// One group of the specification, one generated file.
+/// One group of the specification or of the extensions, one generated file.
 pub struct Group {
     /// The group's name in `api-1.6.csv`, and of its generated file.
     pub name: &'static str,
@@ -139,7 +141,14 @@ pub struct Group {
     pub rows: &'static [Row],
 }
 
-/// The whole interface, in the order of the specification.
+impl Group {
+    /// Whether it is no part of the specification: its routines are in `shmemx.h`.
+    pub fn is_extension(&self) -> bool {
+        self.rows.iter().all(|row| row.section.starts_with('X'))
+    }
+}
+
+/// The whole interface, in the order of the specification, then the extensions.
 pub const GROUPS: &[Group] = &[
     setup::GROUP,
     thread::GROUP,
@@ -158,4 +167,6 @@ pub const GROUPS: &[Group] = &[
     lock::GROUP,
     profiling::GROUP,
     cache::GROUP,
+    aset::GROUP,
+    request::GROUP,
 ];

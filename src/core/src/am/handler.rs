@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// Numbers under which handlers can be registered: 0 to this less one.
 pub const HANDLERS: u16 = 512;
+/// The number of the library's own.
+pub(super) const OWN: u16 = HANDLERS;
 
 /// A handler.
 #[derive(Clone, Copy)]
@@ -29,21 +31,26 @@ impl fmt::Debug for Handler {
 
 /// All handlers of a PE.
 #[derive(Debug)]
-pub(super) struct Table([AtomicPtr<Handler>; HANDLERS as usize]);
+pub(super) struct Table([AtomicPtr<Handler>; OWN as usize + 1]);
 
 impl Table {
     pub const fn new() -> Self {
-        Self([const { AtomicPtr::new(ptr::null_mut()) }; HANDLERS as usize])
+        Self([const { AtomicPtr::new(ptr::null_mut()) }; OWN as usize + 1])
     }
 
     /// Handlers that were registered are never given back: another thread may be about to run one.
     pub fn set(&self, number: u16, handler: Handler) -> Result<(), Fault> {
-        let Some(slot) = self.0.get(usize::from(number)) else {
+        let Some(slot) = self.0[..usize::from(HANDLERS)].get(usize::from(number)) else {
             let value = number.into();
             return Err(Fault::from(Cause::BadValue { arg: "handler", value, expected: "a number below 512" }));
         };
         slot.store(Box::into_raw(Box::new(handler)), Ordering::Release);
         Ok(())
+    }
+
+    /// The library's own.
+    pub fn set_own(&self, handler: Handler) {
+        self.0[usize::from(OWN)].store(Box::into_raw(Box::new(handler)), Ordering::Release);
     }
 
     #[inline]

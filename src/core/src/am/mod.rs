@@ -125,13 +125,33 @@ impl Messages {
     /// Fault: the number is too large.
     pub fn register(&self, number: u16, handler: Handler) -> Result<(), Fault> {
         self.handlers.set(number, handler)?;
+        self.enable();
+        Ok(())
+    }
+
+    /// Registers the library's own handler, to which [`Self::try_send_own`] sends. Nothing looks for messages before [`Self::enable`].
+    pub fn reserve(&self, handler: Handler) {
+        self.handlers.set_own(handler);
+    }
+
+    /// This PE takes requests from now on.
+    pub fn enable(&self) {
         if !self.enabled.swap(true, Ordering::AcqRel) {
             crate::os::fork::handlers(nothing, nothing, in_child);
         }
         if let Some(lanes) = self.job.get().and_then(Job::lanes) {
             lanes.open();
         }
-        Ok(())
+    }
+
+    /// Whether a PE takes requests, as far as is known here: those of other hosts do.
+    pub fn takes_requests(&self, pe: i32) -> Result<bool, Fault> {
+        Ok(self.job()?.lanes().is_none_or(|lanes| !lanes.reaches(pe) || lanes.is_open(pe)))
+    }
+
+    /// Sends a request to the library's own handler; false where it would have to wait. Runs no handlers.
+    pub fn try_send_own(&self, pe: i32, args: &[i32], payload: &[u8]) -> Result<bool, Fault> {
+        self.job()?.try_send(Lane::Request, pe, &medium(handler::OWN, args, payload))
     }
 
     /// Whether this PE has registered a handler.

@@ -1,6 +1,7 @@
 //! The environment variables of the library, as one table that yields look-up, checks, `SHMEM_INFO` text and warnings of names that are not in it.
 
 use super::{Cause, Fault};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One variable.
 pub struct Var {
@@ -149,10 +150,34 @@ pub const TABLE: &[Var] = &[
         help: "directory for the profile of the job under launchers other than oshrun (docs/launchers.md), on all hosts alike",
     },
     Var {
+        name: "METRICS",
+        sma: false,
+        default: "",
+        help: "what becomes of the job's metrics: serve[=ADDRESS], file=FILE, push=URL, push, forget, page, separated by commas \
+               (docs/metrics.md)",
+    },
+    Var {
         name: "PMIX_LIBRARY",
         sma: false,
         default: "",
         help: "libpmix to open where the launcher speaks PMIx; unset: the one that the launcher itself has loaded, else the system's",
+    },
+];
+
+/// Variables without the prefix, by their whole names.
+pub const OTHERS: &[Var] = &[
+    Var {
+        name: "PELLUCID_SERVE",
+        sma: false,
+        default: "/run/pellucid/serve.sock, $XDG_RUNTIME_DIR/pellucid/serve.sock",
+        help: "socket at which jobs are handed over to this host's exporter of metrics (docs/metrics.md)",
+    },
+    Var {
+        name: "PELLUCID_JOB_ID",
+        sma: false,
+        default: "",
+        help: "what the job is called in its metrics, instead of the batch system's number, the launcher's name of the job or \
+               HOST-PID-SECONDS",
     },
 ];
 
@@ -177,8 +202,20 @@ pub fn is_set(name: &str) -> bool {
     lookup(name).is_some()
 }
 
+/// Bytes of symmetric heap where no variable names them; 0: those of the table.
+static PREFERRED: AtomicU64 = AtomicU64::new(0);
+
+/// Has the symmetric heap be of this size where no variable says which, instead of that of the table.
+pub fn prefer_symmetric_size(bytes: u64) {
+    PREFERRED.store(bytes, Ordering::Relaxed);
+}
+
 /// The symmetric heap size in bytes a PE. Error: names the variable, its value and what is wrong with it.
 pub fn symmetric_size() -> Result<u64, Fault> {
+    let preferred = PREFERRED.load(Ordering::Relaxed);
+    if preferred > 0 && lookup("SYMMETRIC_SIZE").is_none() {
+        return Ok(preferred);
+    }
     let (name, value) =
         lookup("SYMMETRIC_SIZE").unwrap_or(("SHMEM_SYMMETRIC_SIZE".into(), default_of("SYMMETRIC_SIZE")));
     super::size::parse(&value).map_err(|reason| Fault::from(Cause::Environment { name, value, reason }))
@@ -338,6 +375,11 @@ pub fn info() -> String {
             None => (format!("SHMEM_{}", var.name), format!("{} (default)", var.default)),
         };
         text += &format!("  {name} = {value}\n      {}{}\n", var.help, if var.sma { "; also as SMA_" } else { "" });
+    }
+    for var in OTHERS {
+        let value = std::env::var_os(var.name).map(|value| format!("{:?}", value.to_string_lossy()));
+        let default = if var.default.is_empty() { "(not set)".into() } else { format!("{} (default)", var.default) };
+        text += &format!("  {} = {}\n      {}\n", var.name, value.unwrap_or(default), var.help);
     }
     text
 }

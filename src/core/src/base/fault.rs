@@ -25,6 +25,10 @@ pub enum Cause {
     BadValue { arg: &'static str, value: i64, expected: &'static str },
     /// The caller of a collective is not among the PEs that it names.
     NotInActiveSet { start: i32, log_stride: i32, size: i32, pe: i32 },
+    /// The caller of a collective is no member of the set that it gives.
+    NotInSet { size: usize, pe: i32 },
+    /// A handle of an active set that names no live one.
+    BadSet { handle: usize, gone: bool },
     /// A context handle that names no live context.
     BadContext { handle: usize, gone: bool },
     /// A team handle that names no live team.
@@ -90,6 +94,15 @@ impl fmt::Display for Cause {
                 "PE_start = {start}, logPE_stride = {log_stride}, PE_size = {size}: expected an active set that contains \
                  the calling PE {pe}"
             ),
+            Self::NotInSet { size, pe } => {
+                write!(
+                    f,
+                    "aset: PE {pe} is none of the {size} members of the active set: only they call a collective on it"
+                )
+            }
+            Self::BadSet { handle: 0, .. } => f.write_str("aset is a null pointer: no active set"),
+            Self::BadSet { handle, gone: true } => write!(f, "aset = {handle:#x} was deleted already"),
+            Self::BadSet { handle, .. } => write!(f, "aset = {handle:#x} is not an active set that exists"),
             Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
             Self::BadContext { handle, gone: true } => write!(f, "ctx = {handle:#x} was destroyed already"),
             Self::BadContext { handle, .. } => write!(f, "ctx = {handle:#x} is not a context that exists"),

@@ -23,8 +23,8 @@ impl Identity {
     }
 
     /// Back from [`Self::encode`]; `None` for something else.
-    pub fn decode(card: &[u8]) -> Option<Self> {
-        let text = std::str::from_utf8(card).ok()?;
+    pub fn decode(value: &[u8]) -> Option<Self> {
+        let text = std::str::from_utf8(value).ok()?;
         let mut words = text.strip_prefix("pellucid ")?.splitn(4, ' ');
         let mut next = || words.next();
         Some(Self {

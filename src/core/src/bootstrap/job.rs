@@ -1,11 +1,11 @@
-//! The job's memory file on one host: a header, one slot and one page of cards for each PE of the host, and behind them what
+//! The job's memory file on one host: a header, one slot and one page of values for each PE of the host, and behind them what
 //! the PEs lay out together ([`crate::memory`]).
 //!
 //! The launcher creates it (or, under another's launcher, the first PE of the host) and reads from it how PEs end; the PEs
 //! meet in it.
 #![allow(unsafe_code)]
 
-use super::cards::Cards;
+use super::key_values::KeyValues;
 use super::round::Round;
 use crate::base::{Cause, Fault};
 use crate::os::other::{self, Ended};
@@ -87,7 +87,7 @@ fn text(release: &[u8]) -> String {
 }
 
 const _: () = assert!(size_of::<Header>() <= mmap::PAGE && size_of::<Slot>() <= SLOT);
-const _: () = assert!(size_of::<Cards>() <= mmap::PAGE && align_of::<Cards>() <= mmap::PAGE);
+const _: () = assert!(size_of::<KeyValues>() <= mmap::PAGE && align_of::<KeyValues>() <= mmap::PAGE);
 
 /// How far a PE has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,8 +255,8 @@ impl Job {
         Pe(unsafe { &*self.base.add(mmap::PAGE + (pe - self.first) as usize * SLOT).cast() })
     }
 
-    /// The cards of a PE of this host. Panics where `pe` is none of [`Self::pes`].
-    pub(super) fn cards(&self, pe: u32) -> &Cards {
+    /// The values of a PE of this host. Panics where `pe` is none of [`Self::pes`].
+    pub(super) fn key_values(&self, pe: u32) -> &KeyValues {
         assert!(self.pes().contains(&pe));
         // SAFETY: a page for each PE of the host lies behind the slots; all fields are atomic.
         unsafe { &*self.base.add(slots_end(self.local) + (pe - self.first) as usize * mmap::PAGE).cast() }

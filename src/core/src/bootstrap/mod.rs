@@ -1,9 +1,9 @@
 //! How a PE learns who it is and meets the others.
 
-mod cards;
 pub mod detect;
 pub mod identity;
 pub mod job;
+mod key_values;
 mod launch;
 pub mod onhost;
 pub mod oshrun;

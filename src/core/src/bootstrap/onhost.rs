@@ -1,19 +1,19 @@
-//! The key-value space of a job that is all on one host and yet uses a network: cards lie in the job file.
+//! The key-value space of a job that is all on one host and yet uses a network: values lie in the job file.
 
 use super::job::Job;
-use super::oshrun::{check, no_card};
+use super::oshrun::{check, no_value};
 use super::wireup::Wireup;
 use crate::base::{Cause, Fault};
 use std::ops::Range;
 
-/// The job file as a place for cards. Each PE counts as a host of its own.
+/// The job file as a place for values. Each PE counts as a host of its own.
 pub struct OnHost {
     job: Job,
     pe: u32,
 }
 
 impl OnHost {
-    /// Cards in this job file, which must have all PEs of the job.
+    /// Values in this job file, which must have all PEs of the job.
     pub fn new(job: &Job, pe: u32) -> Result<Self, Fault> {
         Ok(Self { job: job.again()?, pe })
     }
@@ -46,10 +46,10 @@ impl Wireup for OnHost {
 
     fn publish(&self, key: &str, value: &[u8]) -> Result<(), Fault> {
         check(key, value)?;
-        if self.job.cards(self.pe).put(key, value) {
+        if self.job.key_values(self.pe).put(key, value) {
             return Ok(());
         }
-        Err(Fault::from(Cause::Startup(format!("PE {} has no room for another card, {key:?}", self.pe))))
+        Err(Fault::from(Cause::Startup(format!("PE {} has no room for another value, {key:?}", self.pe))))
     }
 
     fn fence(&self) -> Result<(), Fault> {
@@ -57,8 +57,8 @@ impl Wireup for OnHost {
         Ok(())
     }
 
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        self.job.cards(pe).get(key).ok_or_else(|| no_card(pe, key))
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        self.job.key_values(pe).get(key).ok_or_else(|| no_value(pe, key))
     }
 
     fn abort(&self, _status: i32, _message: &str) {
@@ -83,8 +83,8 @@ mod tests {
                         host.publish("host", &[]).unwrap();
                         host.fence().unwrap();
                         for pe in 0..4 {
-                            assert_eq!(host.card(pe, "fabric").unwrap(), vec![round; 400 - pe as usize]);
-                            assert_eq!(host.card(pe, "host").unwrap(), b"");
+                            assert_eq!(host.lookup(pe, "fabric").unwrap(), vec![round; 400 - pe as usize]);
+                            assert_eq!(host.lookup(pe, "host").unwrap(), b"");
                         }
                         host.fence().unwrap();
                     }
@@ -92,7 +92,7 @@ mod tests {
             }
         });
         assert_eq!((hosts[2].local(), hosts[2].hosts()), (2..3, Some(vec![0, 1, 2, 3])));
-        assert!(hosts[0].card(1, "other").unwrap_err().to_string().contains("PE 1"));
+        assert!(hosts[0].lookup(1, "other").unwrap_err().to_string().contains("PE 1"));
         assert!(hosts[0].publish("fabric", &[0; 401]).is_err());
         assert!((0..20).any(|i| hosts[0].publish(&format!("key {i}"), b"").is_err()));
     }

@@ -31,7 +31,7 @@ struct State {
     fences: u64,
     fenced: u64,
     next_id: u32,
-    cards: HashMap<u32, Option<Vec<u8>>>,
+    key_values: HashMap<u32, Option<Vec<u8>>>,
     hosts: Option<Vec<(u32, u32)>>,
     /// Nothing will come any more: why.
     gone: Option<String>,
@@ -73,7 +73,7 @@ impl Oshrun {
             state.read = false;
             match message.map(|message| Reply::decode(&message)) {
                 Ok(Some(Reply::Fenced)) => state.fenced += 1,
-                Ok(Some(Reply::Card { id, value })) => drop(state.cards.insert(id, value)),
+                Ok(Some(Reply::Value { id, value })) => drop(state.key_values.insert(id, value)),
                 Ok(Some(Reply::Hosts(runs))) => state.hosts = Some(runs),
                 Ok(None) => state.gone = Some("it has ended, or is of another version".into()),
                 Err(error) => state.gone = Some(error.to_string()),
@@ -125,14 +125,14 @@ impl Wireup for Oshrun {
         self.wait(|state| (state.fenced >= number).then_some(()))
     }
 
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
         let id = {
             let mut state = self.lock();
             state.next_id = state.next_id.wrapping_add(1);
             state.next_id
         };
-        self.ask(&Request::Card { id, pe, key: key.into() })?;
-        self.wait(|state| state.cards.remove(&id))?.ok_or_else(|| no_card(pe, key))
+        self.ask(&Request::Lookup { id, pe, key: key.into() })?;
+        self.wait(|state| state.key_values.remove(&id))?.ok_or_else(|| no_value(pe, key))
     }
 
     fn abort(&self, status: i32, message: &str) {
@@ -147,19 +147,19 @@ impl Wireup for Oshrun {
 
 /// Refuses what no launcher would pass on.
 pub(super) fn check(key: &str, value: &[u8]) -> Result<(), Fault> {
-    if key.len() <= talk::KEY && value.len() <= talk::CARD {
+    if key.len() <= talk::KEY_BYTES && value.len() <= talk::VALUE_BYTES {
         return Ok(());
     }
     let (key_bytes, bytes) = (key.len(), value.len());
     Err(Fault::from(Cause::Startup(format!(
-        "card {key:?} of {bytes} bytes: at most {} are passed on, under a name of at most {} (here {key_bytes})",
-        talk::CARD,
-        talk::KEY
+        "value {key:?} of {bytes} bytes: at most {} are passed on, under a name of at most {} (here {key_bytes})",
+        talk::VALUE_BYTES,
+        talk::KEY_BYTES
     ))))
 }
 
-pub(super) fn no_card(pe: u32, key: &str) -> Fault {
-    Fault::from(Cause::Startup(format!("PE {pe} has published no card {key:?}")))
+pub(super) fn no_value(pe: u32, key: &str) -> Fault {
+    Fault::from(Cause::Startup(format!("PE {pe} has published no value {key:?}")))
 }
 
 #[cfg(test)]

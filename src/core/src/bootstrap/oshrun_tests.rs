@@ -34,15 +34,15 @@ fn cards_are_published_and_asked_for() {
     assert_eq!(next(&launcher), Request::Publish { key: "host".into(), value: b"here".into() });
     let asked = thread::spawn({
         let pe = pe.clone();
-        move || (pe.card(0, "host").unwrap(), pe.card(1, "host").unwrap_err().to_string())
+        move || (pe.lookup(0, "host").unwrap(), pe.lookup(1, "host").unwrap_err().to_string())
     });
     for value in [Some(b"there".to_vec()), None] {
-        let Request::Card { id, .. } = next(&launcher) else { panic!("no request for a card") };
-        answer(&launcher, &Reply::Card { id, value });
+        let Request::Lookup { id, .. } = next(&launcher) else { panic!("no request for a value") };
+        answer(&launcher, &Reply::Value { id, value });
     }
-    let (card, missing) = asked.join().unwrap();
-    assert_eq!((card.as_slice(), missing.as_str()), (&b"there"[..], "PE 1 has published no card \"host\""));
-    assert!(pe.publish("host", &[0; talk::CARD + 1]).is_err());
+    let (value, missing) = asked.join().unwrap();
+    assert_eq!((value.as_slice(), missing.as_str()), (&b"there"[..], "PE 1 has published no value \"host\""));
+    assert!(pe.publish("host", &[0; talk::VALUE_BYTES + 1]).is_err());
 }
 
 #[test]
@@ -53,23 +53,23 @@ fn a_thread_gets_its_card_while_another_waits_in_a_fence() {
         move || pe.fence()
     });
     assert_eq!(next(&launcher), Request::Fence);
-    let cards: Vec<_> = (0..4)
+    let key_values: Vec<_> = (0..4)
         .map(|other| {
             let pe = pe.clone();
-            thread::spawn(move || pe.card(other, "fabric").unwrap())
+            thread::spawn(move || pe.lookup(other, "fabric").unwrap())
         })
         .collect();
     // Answered in another order than asked.
     let mut asked = VecDeque::new();
     for _ in 0..4 {
-        let Request::Card { id, pe, .. } = next(&launcher) else { panic!("no request for a card") };
+        let Request::Lookup { id, pe, .. } = next(&launcher) else { panic!("no request for a value") };
         asked.push_front((id, pe));
     }
     for (id, pe) in asked {
-        answer(&launcher, &Reply::Card { id, value: Some(vec![pe as u8; 3]) });
+        answer(&launcher, &Reply::Value { id, value: Some(vec![pe as u8; 3]) });
     }
-    for (other, card) in cards.into_iter().enumerate() {
-        assert_eq!(card.join().unwrap(), [other as u8; 3]);
+    for (other, value) in key_values.into_iter().enumerate() {
+        assert_eq!(value.join().unwrap(), [other as u8; 3]);
     }
     assert!(!fence.is_finished());
     answer(&launcher, &Reply::Fenced);

@@ -165,8 +165,8 @@ impl Wireup for Pmi1 {
         self.ask("barrier_in", "barrier_out", "").map(drop)
     }
 
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        pmi_socket::card(self, pe, key)
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        pmi_socket::lookup(self, pe, key)
     }
 
     fn abort(&self, status: i32, _: &str) {

@@ -51,7 +51,7 @@ fn a_whole_life() {
     assert_eq!((pmi.pe(), pmi.npes(), pmi.local(), pmi.hosts()), (1, 4, 0..2, Some(vec![0, 2])));
     pmi.publish("fabric", &[7; 60]).unwrap();
     pmi.fence().unwrap();
-    assert_eq!(pmi.card(3, "fabric").unwrap(), b"hello");
+    assert_eq!(pmi.lookup(3, "fabric").unwrap(), b"hello");
     pmi.finish();
     for line in server.join().unwrap() {
         assert!(line.split("value=").nth(1).is_none_or(|value| value.len() < 64), "{line}");
@@ -95,8 +95,8 @@ fn what_fails_later_names_the_request() {
     // Without a mapping, nothing is known of other hosts.
     assert_eq!((pmi.local(), pmi.hosts(), pmi.placement().get()), (1..2, None, None));
     assert!(message(pmi.publish("fabric", b"x")).contains("refuses put: rc=-1, full"));
-    assert!(message(pmi.card(0, "fabric")).contains("refuses get: rc=-1, key_fabric-0_not_found"));
-    assert!(message(pmi.card(0, "fabric")).contains("what PE 0 published as fabric is damaged"));
+    assert!(message(pmi.lookup(0, "fabric")).contains("refuses get: rc=-1, key_fabric-0_not_found"));
+    assert!(message(pmi.lookup(0, "fabric")).contains("what PE 0 published as fabric is damaged"));
     assert!(message(pmi.fence()).contains("closed"));
     server.join().unwrap();
 }

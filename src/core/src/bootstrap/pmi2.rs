@@ -154,8 +154,8 @@ impl Wireup for Pmi2 {
         self.ask("kvs-fence", &[]).map(drop)
     }
 
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        pmi_socket::card(self, pe, key)
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        pmi_socket::lookup(self, pe, key)
     }
 
     fn abort(&self, _: i32, message: &str) {

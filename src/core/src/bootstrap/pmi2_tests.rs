@@ -81,8 +81,8 @@ fn a_whole_life() {
         assert_eq!(pmi.job(), "7.0");
         pmi.publish("fabric", &[7; 400]).unwrap();
         pmi.fence().unwrap();
-        assert_eq!(pmi.card(1, "fabric").unwrap(), b"hello");
-        assert!(message(pmi.card(3, "fabric")).contains("PE 3 has published no fabric-3"));
+        assert_eq!(pmi.lookup(1, "fabric").unwrap(), b"hello");
+        assert!(message(pmi.lookup(3, "fabric")).contains("PE 3 has published no fabric-3"));
         pmi.abort(1, "PE 2: a;b=c\n");
         pmi.finish();
         server.join().unwrap();

@@ -252,7 +252,7 @@ pub(super) fn publish(space: &dyn Texts, pe: u32, key: &str, bytes: &[u8]) -> Re
 }
 
 /// What a PE has published so.
-pub(super) fn card(space: &dyn Texts, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+pub(super) fn lookup(space: &dyn Texts, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
     value::join(|piece| space.get(pe, &value::key(key, pe, piece)))?
         .ok_or_else(|| space.wrong(&format!("what PE {pe} published as {key} is damaged")))
 }

@@ -83,7 +83,7 @@ pub fn locate(wireup: &dyn Member) -> Result<(), Fault> {
 /// them was, it knows better.
 fn around(wireup: &dyn Member) -> Result<Range<u32>, Fault> {
     let me = wireup.pe();
-    let place = |pe| wireup.card(pe, ASKED).map(|card| Place::decode(&card));
+    let place = |pe| wireup.lookup(pe, ASKED).map(|value| Place::decode(&value));
     let machine = place(me)?.map(|mine| mine.machine);
     let mut local = me..me + 1;
     for step in [-1, 1] {
@@ -119,8 +119,8 @@ impl Place {
         [&start.to_le_bytes(), &end.to_le_bytes(), self.machine.as_slice()].concat()
     }
 
-    fn decode(card: &[u8]) -> Option<Self> {
-        let (start, rest) = card.split_first_chunk()?;
+    fn decode(value: &[u8]) -> Option<Self> {
+        let (start, rest) = value.split_first_chunk()?;
         let (end, machine) = rest.split_first_chunk()?;
         let told = u32::from_le_bytes(*start)..u32::from_le_bytes(*end);
         Some(Self { told: Some(told).filter(|told| !told.is_empty()), machine: machine.to_vec() })
@@ -165,7 +165,7 @@ fn name(job: &str, first: u32) -> String {
 
 /// The launcher says that a PE is on this host: so it must be on this machine.
 fn check_machine(wireup: &dyn Wireup, other: u32) -> Result<(), Fault> {
-    let (mine, theirs) = (machine::identity(), wireup.card(other, MACHINE)?);
+    let (mine, theirs) = (machine::identity(), wireup.lookup(other, MACHINE)?);
     if mine == theirs {
         return Ok(());
     }

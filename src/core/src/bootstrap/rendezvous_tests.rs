@@ -5,7 +5,7 @@ use std::sync::{Arc, Barrier, Mutex};
 
 /// What a launcher of threads offers to them.
 struct Space {
-    cards: Mutex<HashMap<(u32, String), Vec<u8>>>,
+    key_values: Mutex<HashMap<(u32, String), Vec<u8>>>,
     fence: Barrier,
 }
 
@@ -37,15 +37,15 @@ impl Wireup for Thread {
         if self.elsewhere {
             value.extend_from_slice(b"-other");
         }
-        self.space.cards.lock().unwrap().insert((self.pe, key.into()), value);
+        self.space.key_values.lock().unwrap().insert((self.pe, key.into()), value);
         Ok(())
     }
     fn fence(&self) -> Result<(), Fault> {
         self.space.fence.wait();
         Ok(())
     }
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
-        self.space.cards.lock().unwrap().get(&(pe, key.into())).cloned().ok_or_else(|| startup("no card".into()))
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+        self.space.key_values.lock().unwrap().get(&(pe, key.into())).cloned().ok_or_else(|| startup("no value".into()))
     }
     fn abort(&self, _: i32, _: &str) {}
 }
@@ -62,7 +62,7 @@ impl Member for Thread {
 /// Runs a job of threads on hosts of so many PEs; the last of them may be elsewhere.
 fn run<T: Send>(job: &str, hosts: &[u32], elsewhere: bool, f: impl Fn(&Thread) -> T + Sync) -> Vec<T> {
     let npes = hosts.iter().sum();
-    let space = Arc::new(Space { cards: Mutex::default(), fence: Barrier::new(npes as usize) });
+    let space = Arc::new(Space { key_values: Mutex::default(), fence: Barrier::new(npes as usize) });
     let f = &f;
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..npes)

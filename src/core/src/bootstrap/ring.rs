@@ -75,14 +75,14 @@ impl Listener {
     }
 
     /// What the host before has to know.
-    pub fn card(&self) -> Vec<u8> {
+    pub fn contact(&self) -> Vec<u8> {
         let address = self.listener.local_addr().map(|address| address.to_string()).unwrap_or_default();
         [self.token.as_slice(), address.as_bytes()].concat()
     }
 }
 
 impl Ring {
-    /// A ring to be joined: `next` is the card of the host after this one.
+    /// A ring to be joined: `next` is the contact of the host after this one.
     pub fn new(listener: Option<Listener>, own: Host, next: Vec<u8>) -> Self {
         Self { listener, own, next, neighbours: Vec::new(), strangers: Vec::new() }
     }
@@ -225,9 +225,9 @@ mod tests {
     /// Three hosts that have met.
     fn three() -> Vec<Ring> {
         let listeners: Vec<Listener> = (0..3).map(|_| Listener::new("127.0.0.1".parse().unwrap()).unwrap()).collect();
-        let cards: Vec<Vec<u8>> = listeners.iter().map(Listener::card).collect();
+        let contacts: Vec<Vec<u8>> = listeners.iter().map(Listener::contact).collect();
         let new = |(k, listener): (usize, Listener)| {
-            Ring::new(Some(listener), host(2 * k as u32), cards[(k + 1) % 3].clone())
+            Ring::new(Some(listener), host(2 * k as u32), contacts[(k + 1) % 3].clone())
         };
         let mut rings: Vec<Ring> = listeners.into_iter().enumerate().map(new).collect();
         rings.iter_mut().for_each(Ring::join);
@@ -263,10 +263,10 @@ mod tests {
     fn a_host_that_ends_at_once_is_missed() {
         for connected in [false, true] {
             let listeners = [0, 1].map(|_| Listener::new("127.0.0.1".parse().unwrap()).unwrap());
-            let cards = [&listeners[0], &listeners[1]].map(Listener::card);
+            let contacts = [&listeners[0], &listeners[1]].map(Listener::contact);
             let [mine, theirs] = listeners;
-            let mut other = Ring::new(Some(theirs), host(2), cards[0].clone());
-            let mut own = Ring::new(Some(mine), host(0), cards[1].clone());
+            let mut other = Ring::new(Some(theirs), host(2), contacts[0].clone());
+            let mut own = Ring::new(Some(mine), host(0), contacts[1].clone());
             if connected {
                 own.join();
             }

@@ -3,25 +3,25 @@
 
 use std::ops::Range;
 
-/// Bytes of a card at most.
-pub const CARD: usize = 400;
-/// Bytes of a card's key at most.
-pub const KEY: usize = 32;
+/// Bytes of a value at most.
+pub const VALUE_BYTES: usize = 400;
+/// Bytes of a value's key at most.
+pub const KEY_BYTES: usize = 32;
 
 /// From a PE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// A card, for all after the next fence.
+    /// A value, for all after the next fence.
     Publish {
         /// Its name.
         key: String,
-        /// The card.
+        /// The value.
         value: Vec<u8>,
     },
     /// This PE has come to its next fence. The answer is [`Reply::Fenced`], when all have.
     Fence,
-    /// A card of a PE is wanted. The answer is [`Reply::Card`].
-    Card {
+    /// A value of a PE is wanted. The answer is [`Reply::Value`].
+    Lookup {
         /// Names the answer.
         id: u32,
         /// Whose.
@@ -47,11 +47,11 @@ pub enum Request {
 pub enum Reply {
     /// All have come to the fence.
     Fenced,
-    /// A card; `None`: there is none of that name.
-    Card {
+    /// A value; `None`: there is none of that name.
+    Value {
         /// Of the request.
         id: u32,
-        /// The card.
+        /// The value.
         value: Option<Vec<u8>>,
     },
     /// The hosts in the order of their PEs: so many hosts with so many PEs each, and so on.
@@ -69,7 +69,7 @@ impl Request {
                 out
             }
             Self::Fence => vec![2],
-            Self::Card { id, pe, key } => {
+            Self::Lookup { id, pe, key } => {
                 let mut out = vec![3];
                 out.extend(id.to_le_bytes());
                 out.extend(pe.to_le_bytes());
@@ -99,7 +99,7 @@ impl Request {
             2 => Self::Fence,
             3 => {
                 let (id, pe) = (u32::from_le_bytes(take(&mut rest)?), u32::from_le_bytes(take(&mut rest)?));
-                Self::Card { id, pe, key: text(rest)? }
+                Self::Lookup { id, pe, key: text(rest)? }
             }
             4 => Self::Hosts,
             5 => {
@@ -117,7 +117,7 @@ impl Reply {
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Fenced => vec![1],
-            Self::Card { id, value } => {
+            Self::Value { id, value } => {
                 let mut out = vec![2];
                 out.extend(id.to_le_bytes());
                 out.push(u8::from(value.is_some()));
@@ -143,7 +143,7 @@ impl Reply {
             2 => {
                 let id = u32::from_le_bytes(take(&mut rest)?);
                 let there = take::<1>(&mut rest)?[0] != 0;
-                Self::Card { id, value: there.then(|| rest.to_vec()) }
+                Self::Value { id, value: there.then(|| rest.to_vec()) }
             }
             3 => {
                 let mut runs = Vec::new();
@@ -202,7 +202,7 @@ mod tests {
             Request::Publish { key: "fabric".into(), value: vec![0, 1, 255] },
             Request::Publish { key: String::new(), value: vec![] },
             Request::Fence,
-            Request::Card { id: 7, pe: 1 << 30, key: "host".into() },
+            Request::Lookup { id: 7, pe: 1 << 30, key: "host".into() },
             Request::Hosts,
             Request::Abort { status: -3, message: "why".into() },
             Request::Finish,
@@ -212,9 +212,9 @@ mod tests {
         }
         let replies = [
             Reply::Fenced,
-            Reply::Card { id: 1, value: None },
-            Reply::Card { id: 2, value: Some(vec![]) },
-            Reply::Card { id: 3, value: Some(vec![9; CARD]) },
+            Reply::Value { id: 1, value: None },
+            Reply::Value { id: 2, value: Some(vec![]) },
+            Reply::Value { id: 3, value: Some(vec![9; VALUE_BYTES]) },
             Reply::Hosts(vec![(3, 8), (1, 2)]),
         ];
         for reply in replies {

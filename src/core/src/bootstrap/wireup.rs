@@ -1,6 +1,6 @@
 //! How the processes of a job that spans hosts find each other, before they have anything but their launcher.
 //!
-//! Each PE publishes a few small values ("cards"), all PEs meet once, and from then on a PE reads the cards of those peers
+//! Each PE publishes a few small values under keys, all PEs meet once, and from then on a PE reads the values of those peers
 //! that it really talks to.
 
 use crate::base::Fault;
@@ -39,7 +39,7 @@ pub trait Wireup: Send + Sync {
     fn fence(&self) -> Result<(), Fault>;
 
     /// What a PE published before a fence; from any thread, at any time until the process ends.
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault>;
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault>;
 
     /// Asks the launcher to end the job everywhere.
     fn abort(&self, status: i32, message: &str);

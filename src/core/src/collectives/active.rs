@@ -1,58 +1,91 @@
-//! The deprecated collectives on active sets: `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array.
+//! Collectives on active sets: the deprecated ones with `PE_start`, `logPE_stride`, `PE_size` and a `pSync` array, and those on
+//! explicit sets of any PEs.
 //!
 //! A set that is the whole world uses the world team. Any other meets in the caller's `pSync`, whose words are zero
 //! (`SHMEM_SYNC_VALUE`) between calls: word 0 on the set's first PE counts arrivals, word 1 on each PE lets it go, word 2
 //! carries a size. A set with PEs on several hosts meets by messages.
 #![allow(unsafe_code)]
 
-use super::agree::{Arg, agree, alike, place};
-use super::gather::from_me;
+use super::check::{Arg, check_matching, common_arguments, place};
+use super::contribution::Kind;
+use super::gather::rotated;
+use super::inter_host::{FlatCall, Strided};
 use super::kernel::Kernel;
-use super::post::Kind;
-use super::spread::{Members, Strided};
+use super::nonblocking;
 use super::{alltoall as team_alltoall, broadcast as team_broadcast, gather, reduce as team_reduce};
 use crate::base::{Cause, Fault};
 use crate::context::order;
 use crate::os::wait;
-use crate::team::{Handle, World, leaving};
+use crate::team::aset::Aset;
+use crate::team::pe_list::PeList;
+use crate::team::{Handle, World, finalizing};
 use crate::transport::shm::copy::copy;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The three numbers and the work array that every call gives.
+/// The PEs and the work array that every call gives.
 #[derive(Debug, Clone, Copy)]
-pub struct ActiveSet {
-    /// World number of the first PE.
-    pub start: i32,
-    /// Binary logarithm of the distance between PEs.
-    pub log_stride: i32,
-    /// PEs.
-    pub size: i32,
-    /// Symmetric work array of longs.
-    pub psync: *mut i64,
+pub enum ActiveSet<'a> {
+    /// As the specification has it.
+    Triplet {
+        /// World number of the first PE.
+        start: i32,
+        /// Binary logarithm of the distance between PEs.
+        log_stride: i32,
+        /// PEs.
+        size: i32,
+        /// Symmetric work array of longs.
+        psync: *mut i64,
+    },
+    /// A set that was made before, with its work array.
+    Explicit(&'a Aset, *mut i64),
 }
 
 /// The set of a call, from its arguments.
 #[inline(always)]
-pub const fn set(start: i32, log_stride: i32, size: i32, psync: *mut i64) -> ActiveSet {
-    ActiveSet { start, log_stride, size, psync }
+pub const fn set(start: i32, log_stride: i32, size: i32, psync: *mut i64) -> ActiveSet<'static> {
+    ActiveSet::Triplet { start, log_stride, size, psync }
 }
 
 /// A checked set that is not the world.
 pub(super) struct Set<'w> {
     pub(super) w: &'w World,
-    pub(super) start: i32,
-    pub(super) stride: i32,
+    pub(super) pes: PeList,
     pub(super) size: i32,
     pub(super) me: i32,
     pub(super) psync: *mut i64,
+    /// Whether it has PEs on other hosts. Its calls are messages then, and the work array is not used.
+    spans_hosts: bool,
+    /// Different for all groups of a job.
+    key: u64,
 }
 
 const PSYNC_BYTES: usize = 3 * 8;
 
+impl ActiveSet<'_> {
+    fn size(&self) -> i32 {
+        match self {
+            Self::Triplet { size, .. } => *size,
+            Self::Explicit(aset, _) => aset.pes.size() as i32,
+        }
+    }
+}
+
 /// `None`: the set is the world.
-fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
+fn check<'w>(w: &'w World, set: ActiveSet<'_>) -> Result<Option<Set<'w>>, Fault> {
     w.map.ready()?;
-    let ActiveSet { start, log_stride, size, psync } = set;
+    let set = match set {
+        ActiveSet::Triplet { start, log_stride, size, psync } => triplet(w, start, log_stride, size, psync)?,
+        ActiveSet::Explicit(aset, psync) => explicit(w, aset, psync)?,
+    };
+    if let Some(set) = &set
+        && !set.spans_hosts
+    {
+        set.check_psync()?;
+    }
+    Ok(set)
+}
+
+fn triplet(w: &World, start: i32, log_stride: i32, size: i32, psync: *mut i64) -> Result<Option<Set<'_>>, Fault> {
     let bad = |arg, value: i32, expected| Err(Fault::from(Cause::BadValue { arg, value: value.into(), expected }));
     if !(0..31).contains(&log_stride) {
         return bad("logPE_stride", log_stride, "0 to 30");
@@ -77,31 +110,52 @@ fn check(w: &World, set: ActiveSet) -> Result<Option<Set<'_>>, Fault> {
     if offset < 0 || offset % stride != 0 || offset / stride >= size.into() {
         return Err(Fault::from(Cause::NotInActiveSet { start, log_stride, size, pe: w.map.me }));
     }
-    let set = Set { w, start, stride: stride as i32, size, me: (offset / stride) as i32, psync };
-    if !set.is_spread() {
-        set.check_psync()?;
+    let local = |pe: i64| ((pe as i32).wrapping_sub(w.map.first_pe) as u32) < w.map.local_pes;
+    // The last PE is one of the job: the product has 31 bits at most.
+    let shape = ((size as u64 - 1) << (log_stride + 1)) | 1 << log_stride;
+    Ok(Some(Set {
+        w,
+        pes: PeList::Strided { start, stride: stride as i32, size: size as usize },
+        size,
+        me: (offset / stride) as i32,
+        psync,
+        spans_hosts: !(local(start.into()) && local(last)),
+        key: 1 << 63 | (start as u64) << 32 | shape,
+    }))
+}
+
+fn explicit<'w>(w: &'w World, aset: &Aset, psync: *mut i64) -> Result<Option<Set<'w>>, Fault> {
+    w.map.local("pSync", psync, PSYNC_BYTES)?;
+    let size = aset.pes.size();
+    let me = aset.me.ok_or_else(|| Fault::from(Cause::NotInSet { size, pe: w.map.me }))?;
+    if aset.is_world {
+        return Ok(None);
     }
-    Ok(Some(set))
+    Ok(Some(Set {
+        w,
+        pes: aset.pes.clone(),
+        size: size as i32,
+        me: me as i32,
+        psync,
+        spans_hosts: aset.spans_hosts,
+        key: nonblocking::key_of_set(w, aset, psync),
+    }))
 }
 
 impl<'w> Set<'w> {
-    /// Whether it has PEs on other hosts. Its calls are messages then, and the work array is not used.
-    fn is_spread(&self) -> bool {
-        let local = |member: i32| {
-            let pe = self.start + self.stride * member;
-            (pe.wrapping_sub(self.w.map.first_pe) as u32) < self.w.map.local_pes
-        };
-        !(local(0) && local(self.size - 1))
+    /// The call as one of a group on several hosts, where the set is one.
+    fn inter_host(&self, goes_one_way: bool) -> Option<FlatCall<'w>> {
+        self.spans_hosts.then(|| FlatCall::begin(self.w, self.pes.clone(), self.me as usize, self.key, goes_one_way))
     }
 
-    /// See [`Self::is_spread`].
-    fn spread(&self) -> Option<Members<'w>> {
-        let Self { w, start, stride, size, me, .. } = *self;
-        self.is_spread().then_some(Members { w, start, stride, size, me })
+    /// World number of a member.
+    #[inline]
+    pub(super) fn world(&self, member: i32) -> i32 {
+        self.pes.world(member as usize)
     }
 
     fn of<T>(&self, arg: &'static str, addr: *const T, bytes: usize, member: i32) -> Result<*mut T, Fault> {
-        self.w.map.remote(arg, addr, bytes, self.start + self.stride * member)
+        self.w.map.remote(arg, addr, bytes, self.world(member))
     }
 
     pub(super) fn word(&self, index: usize, member: i32) -> Result<&AtomicU64, Fault> {
@@ -112,8 +166,8 @@ impl<'w> Set<'w> {
 
     /// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
     #[inline(always)]
-    fn agree(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
-        if self.w.map.check && !self.is_spread() { self.compare(kind, args) } else { Ok(()) }
+    fn check_matching(&self, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
+        if self.w.map.check && !self.spans_hosts { self.compare(kind, args) } else { Ok(()) }
     }
 
     /// A work array that was never initialized, or that another call still uses, would let members go at once or never.
@@ -132,19 +186,19 @@ impl<'w> Set<'w> {
     /// A fault where one of some members is in `shmem_finalize`.
     #[cold]
     fn gone(&self, members: std::ops::Range<i32>) -> Option<Fault> {
-        let mut pes = members.map(|member| self.start + self.stride * member);
-        pes.find(|pe| leaving::is_gone(self.w, *pe)).map(|pe| Fault::from(Cause::Finalizing { pe }))
+        let mut pes = members.map(|member| self.world(member));
+        pes.find(|pe| finalizing::is_finalizing(self.w, *pe)).map(|pe| Fault::from(Cause::Finalizing { pe }))
     }
 
     /// Returns when every member is here. The words are zero again when this PE leaves.
-    pub(super) fn meet(&self) -> Result<(), Fault> {
-        let crowded = self.w.map.crowded;
+    pub(super) fn synchronize(&self) -> Result<(), Fault> {
+        let oversubscribed = self.w.map.oversubscribed;
         let arrivals = self.word(0, 0)?;
         if self.me == 0 {
             let others = self.size as u64 - 1;
             let all = || (arrivals.load(Ordering::Acquire) == others).then_some(());
             // Nobody leaves this meeting before this PE lets it: who is in finalize has not come.
-            wait::until_or(crowded, all, || self.gone(1..self.size))?;
+            wait::until_or(oversubscribed, all, || self.gone(1..self.size))?;
             arrivals.store(0, Ordering::Relaxed);
             for member in 1..self.size {
                 self.word(1, member)?.store(1, Ordering::Release);
@@ -154,7 +208,7 @@ impl<'w> Set<'w> {
             let go = self.word(1, self.me)?;
             let free = || (go.load(Ordering::Acquire) == 1).then_some(());
             // Who has let this PE go may be in finalize already.
-            wait::until_or(crowded, free, || self.gone(0..1).filter(|_| free().is_none()))?;
+            wait::until_or(oversubscribed, free, || self.gone(0..1).filter(|_| free().is_none()))?;
             go.store(0, Ordering::Relaxed);
         }
         Ok(())
@@ -162,24 +216,24 @@ impl<'w> Set<'w> {
 }
 
 /// Completes all stores and waits for the set.
-pub fn barrier(w: &World, set: ActiveSet) -> Result<(), Fault> {
+pub fn barrier(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     w.map.ready()?;
     order::quiet_default(&w.map)?;
     sync(w, set)
 }
 
 /// Waits for the set.
-pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
+pub fn sync(w: &World, set: ActiveSet<'_>) -> Result<(), Fault> {
     match check(w, set)? {
         None => {
-            agree(w, &w.world, Kind::Barrier, &[])?;
+            check_matching(w, &w.world, Kind::Barrier, &[])?;
             super::barrier::sync(w, &w.world)?;
         }
         Some(set) => {
-            set.agree(Kind::Barrier, &[])?;
-            match set.spread() {
-                Some(members) => members.sync()?,
-                None => set.meet()?,
+            set.check_matching(Kind::Barrier, &[])?;
+            match set.inter_host(false) {
+                Some(call) => call.run(call.barrier())?,
+                None => set.synchronize()?,
             }
         }
     }
@@ -189,73 +243,73 @@ pub fn sync(w: &World, set: ActiveSet) -> Result<(), Fault> {
 /// Copies from member `root` to all others; the root's own `dest` is not written.
 pub fn broadcast(
     w: &World,
-    active: ActiveSet,
+    active: ActiveSet<'_>,
     dest: *mut u8,
     source: *const u8,
     bytes: usize,
     root: i32,
 ) -> Result<(), Fault> {
-    if root as u32 >= active.size as u32 {
-        return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: active.size.into() }));
+    if root as u32 >= active.size() as u32 {
+        return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: active.size().into() }));
     }
     let Some(set) = check(w, active)? else {
         return team_broadcast::run(w, &w.world, dest, source, bytes, root, false);
     };
-    let [size, to, from] = alike(w, dest, source, bytes);
-    set.agree(Kind::Broadcast, &[size, (Arg::Number("PE_root"), root as u64), to, from])?;
+    let [size, to, from] = common_arguments(w, dest, source, bytes);
+    set.check_matching(Kind::Broadcast, &[size, (Arg::Number("PE_root"), root as u64), to, from])?;
     if bytes == 0 {
         return Ok(());
     }
     w.map.local("dest", dest, bytes)?;
-    if let Some(members) = set.spread() {
+    if let Some(call) = set.inter_host(true) {
         w.map.local("source", source, bytes)?;
-        return members.broadcast(dest, source, bytes, root);
+        return call.run(call.broadcast(dest, source, bytes, root));
     }
-    set.meet()?;
+    set.synchronize()?;
     if set.me != root {
         // SAFETY: both were checked for `bytes` bytes.
         unsafe { copy(dest, set.of("source", source, bytes, root)?, bytes) };
     }
-    set.meet()
+    set.synchronize()
 }
 
 /// Concatenates `bytes` bytes of each member.
-pub fn fcollect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+pub fn fcollect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
     let Some(set) = check(w, active)? else {
         return gather::fcollect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.agree(Kind::Fcollect, &alike(w, dest, source, bytes))?;
+    set.check_matching(Kind::Fcollect, &common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
     w.map.local("dest", dest, bytes.saturating_mul(set.size as usize))?;
-    if let Some(members) = set.spread() {
+    if let Some(call) = set.inter_host(false) {
         w.map.local("source", source, bytes)?;
-        return members.fcollect(dest, source, bytes);
+        return call.run(call.fcollect(dest, source, bytes));
     }
-    set.meet()?;
-    for member in from_me(set.me, set.size) {
+    set.synchronize()?;
+    for member in rotated(set.me, set.size) {
         let from = set.of("source", source, bytes, member)?;
         // SAFETY: both were checked.
         unsafe { copy(dest.wrapping_add(member as usize * bytes), from, bytes) };
     }
-    set.meet()
+    set.synchronize()
 }
 
 /// Concatenates what each member gives; sizes may differ and be 0.
-pub fn collect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+pub fn collect(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
     let Some(set) = check(w, active)? else {
         return gather::collect(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.agree(Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
-    if let Some(members) = set.spread() {
+    set.check_matching(Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
+    if let Some(call) = set.inter_host(false) {
         if bytes > 0 {
             w.map.local("source", source, bytes)?;
         }
-        return members.collect(dest, source, bytes);
+        return call.run(call.collect(dest, source, bytes));
     }
     set.word(2, set.me)?.store(bytes as u64, Ordering::Release);
-    set.meet()?;
+    set.synchronize()?;
     let mut offset = 0usize;
     for member in 0..set.size {
         let count = set.word(2, member)?.load(Ordering::Acquire) as usize;
@@ -268,40 +322,40 @@ pub fn collect(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, b
         unsafe { copy(to, set.of("source", source, count, member)?, count) };
         offset += count;
     }
-    set.meet()?;
+    set.synchronize()?;
     set.word(2, set.me)?.store(0, Ordering::Release);
     Ok(())
 }
 
 /// Block `i` of each member's `source` goes to member `i`.
-pub fn alltoall(w: &World, active: ActiveSet, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+pub fn alltoall(w: &World, active: ActiveSet<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoall(w, Handle::WORLD, dest, source, bytes).map(drop);
     };
-    set.agree(Kind::Alltoall, &alike(w, dest, source, bytes))?;
+    set.check_matching(Kind::Alltoall, &common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(());
     }
     let total = bytes.saturating_mul(set.size as usize);
     w.map.local("dest", dest, total)?;
-    if let Some(members) = set.spread() {
+    if let Some(call) = set.inter_host(false) {
         w.map.local("source", source, total)?;
-        return members.alltoall(dest, source, bytes);
+        return call.run(call.alltoall(dest, source, bytes));
     }
-    set.meet()?;
-    for member in from_me(set.me, set.size) {
+    set.synchronize()?;
+    for member in rotated(set.me, set.size) {
         let from = set.of("source", source, total, member)?.wrapping_add(set.me as usize * bytes);
         // SAFETY: both were checked for `total` bytes.
         unsafe { copy(dest.wrapping_add(member as usize * bytes), from, bytes) };
     }
-    set.meet()
+    set.synchronize()
 }
 
 /// As [`alltoall`], strided.
 #[allow(clippy::too_many_arguments)] // the specification's own list
 pub fn alltoalls(
     w: &World,
-    active: ActiveSet,
+    active: ActiveSet<'_>,
     dest: *mut u8,
     source: *const u8,
     dst: isize,
@@ -312,32 +366,32 @@ pub fn alltoalls(
     let Some(set) = check(w, active)? else {
         return team_alltoall::alltoalls(w, Handle::WORLD, dest, source, dst, sst, nelems, elem).map(drop);
     };
-    let [bytes, to, from] = alike(w, dest, source, nelems.saturating_mul(elem));
+    let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
     let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
-    set.agree(Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
+    set.check_matching(Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
     if nelems == 0 {
         return Ok(());
     }
     let count = nelems.saturating_mul(set.size as usize);
     w.map.local("dest", dest, team_alltoall::extent("dst", dst, count, elem)?)?;
     let reach = team_alltoall::extent("sst", sst, count, elem)?;
-    if let Some(members) = set.spread() {
+    if let Some(call) = set.inter_host(false) {
         w.map.local("source", source, reach)?;
-        return members.alltoalls(dest, source, Strided { dst, sst, nelems, elem });
+        return call.run(call.alltoalls(dest, source, Strided { dst, sst, nelems, elem }));
     }
-    set.meet()?;
-    for member in from_me(set.me, set.size) {
+    set.synchronize()?;
+    for member in rotated(set.me, set.size) {
         let from = set.of("source", source, reach, member)?;
         // SAFETY: both extents were checked.
         unsafe { team_alltoall::block(dest, from, dst, sst, nelems, elem, member as usize, set.me as usize) };
     }
-    set.meet()
+    set.synchronize()
 }
 
 /// Combines elements of all members into `dest` on each; `dest` may be `source`.
 pub fn reduce(
     w: &World,
-    active: ActiveSet,
+    active: ActiveSet<'_>,
     dest: *mut u8,
     source: *const u8,
     nreduce: i32,
@@ -349,18 +403,18 @@ pub fn reduce(
     let Some(set) = check(w, active)? else {
         return team_reduce::reduce(w, Handle::WORLD, dest, source, nreduce, kernel).map(drop);
     };
-    let [size, to, from] = alike(w, dest, source, nreduce.saturating_mul(kernel.elem));
-    set.agree(Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
+    let [size, to, from] = common_arguments(w, dest, source, nreduce.saturating_mul(kernel.elem));
+    set.check_matching(Kind::Reduce, &[size, (Arg::Op, kernel.op as u64), to, from])?;
     if nreduce == 0 {
         return Ok(());
     }
     let bytes = nreduce.saturating_mul(kernel.elem);
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
-    if let Some(members) = set.spread() {
-        return members.reduce(dest, source, nreduce, kernel);
+    if let Some(call) = set.inter_host(false) {
+        return call.run(call.reduce(dest, source, nreduce, kernel));
     }
-    set.meet()?;
+    set.synchronize()?;
     let mut result = vec![0u128; bytes.div_ceil(16)];
     let result = result.as_mut_ptr().cast::<u8>();
     for member in 0..set.size {
@@ -368,7 +422,7 @@ pub fn reduce(
         // SAFETY: the buffer has at least `bytes` bytes, as every member's source.
         unsafe { if member == 0 { copy(result, theirs, bytes) } else { (kernel.combine)(result, theirs, nreduce) } }
     }
-    set.meet()?;
+    set.synchronize()?;
     // Only now: `dest` may be the source that others were reading.
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };

@@ -1,10 +1,10 @@
 //! All-to-all exchange (Sections 9.10.5 and 9.10.6).
 #![allow(unsafe_code)]
 
-use super::agree::{Arg, agree, alike, apart};
-use super::gather::from_me;
-use super::post::{INLINE, Kind, Turn, signature};
-use super::spread::{self, Strided};
+use super::check::{Arg, check_matching, check_overlap, common_arguments};
+use super::contribution::{HostCall, INLINE, Kind, signature};
+use super::gather::rotated;
+use super::inter_host::{self, Strided};
 use crate::base::{Cause, Fault};
 use crate::team::{Handle, World};
 use crate::transport::shm::copy::copy;
@@ -16,38 +16,38 @@ pub fn alltoall(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    agree(w, team, Kind::Alltoall, &alike(w, dest, source, bytes))?;
+    check_matching(w, team, Kind::Alltoall, &common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
     let total = bytes.saturating_mul(team.size as usize);
-    apart(&w.map, dest, total, source, total, false)?;
+    check_overlap(&w.map, dest, total, source, total, false)?;
     w.map.local("dest", dest, total)?;
     w.map.local("source", source, total)?;
-    if let Some(spread) = &team.spread {
-        return spread::alltoall(w, team, spread, dest, source, bytes).map(|()| 0);
+    if let Some(hierarchy) = &team.hierarchy {
+        return inter_host::alltoall(w, team, hierarchy, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Alltoall, bytes))?;
+    let call = HostCall::begin(w, team, signature(Kind::Alltoall, bytes))?;
     let inline = total <= INLINE;
     // SAFETY: source was checked for `total` bytes.
-    unsafe { turn.show_bytes(source, if inline { total } else { 0 }) };
+    unsafe { call.contribute_bytes(source, if inline { total } else { 0 }) };
     let mine = team.me as usize * bytes;
-    for pe in from_me(team.me, team.size) {
-        let post = turn.see(pe)?;
+    for pe in rotated(team.me, team.size) {
+        let slot = call.contribution(pe)?;
         let to = dest.wrapping_add(pe as usize * bytes);
         // SAFETY: dest was checked for `total` bytes; the member's source is mapped for as many.
         unsafe {
             if inline {
-                copy(to, Turn::words(post).0.as_ptr().cast::<u8>().add(mine), bytes);
+                copy(to, HostCall::words(slot).0.as_ptr().cast::<u8>().add(mine), bytes);
             } else {
-                copy(to, turn.of("source", source, total, pe)?.add(mine), bytes);
+                copy(to, call.of("source", source, total, pe)?.add(mine), bytes);
             }
         }
     }
-    turn.all_heard();
-    turn.done();
+    call.all_synchronized();
+    call.done();
     if !inline {
-        turn.leave_together()?;
+        call.leave_together()?;
     }
     Ok(0)
 }
@@ -68,9 +68,9 @@ pub fn alltoalls(
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    let [bytes, to, from] = alike(w, dest, source, nelems.saturating_mul(elem));
+    let [bytes, to, from] = common_arguments(w, dest, source, nelems.saturating_mul(elem));
     let (dst_arg, sst_arg) = ((Arg::Number("dst"), dst as u64), (Arg::Number("sst"), sst as u64));
-    agree(w, team, Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
+    check_matching(w, team, Kind::Alltoalls, &[bytes, dst_arg, sst_arg, to, from])?;
     if nelems == 0 {
         return Ok(0);
     }
@@ -78,21 +78,21 @@ pub fn alltoalls(
     let reach = extent("sst", sst, count, elem)?;
     w.map.local("dest", dest, extent("dst", dst, count, elem)?)?;
     w.map.local("source", source, reach)?;
-    if let Some(spread) = &team.spread {
+    if let Some(hierarchy) = &team.hierarchy {
         let shape = Strided { dst, sst, nelems, elem };
-        return spread::alltoalls(w, team, spread, dest, source, shape).map(|()| 0);
+        return inter_host::alltoalls(w, team, hierarchy, dest, source, shape).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)))?;
-    turn.show(&[]);
-    for pe in from_me(team.me, team.size) {
-        turn.see(pe)?;
-        let from = turn.of("source", source, reach, pe)?;
+    let call = HostCall::begin(w, team, signature(Kind::Alltoalls, nelems.wrapping_mul(elem)))?;
+    call.contribute(&[]);
+    for pe in rotated(team.me, team.size) {
+        call.contribution(pe)?;
+        let from = call.of("source", source, reach, pe)?;
         // SAFETY: both extents were checked.
         unsafe { block(dest, from, dst, sst, nelems, elem, pe as usize, team.me as usize) };
     }
-    turn.all_heard();
-    turn.done();
-    turn.leave_together()?;
+    call.all_synchronized();
+    call.done();
+    call.leave_together()?;
     Ok(0)
 }
 

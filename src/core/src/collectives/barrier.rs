@@ -1,7 +1,7 @@
 //! Barriers and synchronization (Sections 9.10.1 to 9.10.4).
 
-use super::agree::agree;
-use super::post::Kind;
+use super::check::check_matching;
+use super::contribution::Kind;
 use crate::base::Fault;
 use crate::context::order;
 use crate::team::{Handle, World};
@@ -15,16 +15,16 @@ pub fn barrier_all(w: &World) -> Result<(), Fault> {
 /// The meeting of `shmem_finalize`: completes all stores of this PE and waits for all PEs to come to it, too.
 pub fn finalize(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
-    agree(w, &w.world, Kind::Finalize, &[])?;
+    check_matching(w, &w.world, Kind::Finalize, &[])?;
     order::quiet_all(&w.map)?;
-    crate::team::leaving::finalize(w)
+    crate::team::finalizing::finalize(w)
 }
 
 /// As [`barrier_all`], on behalf of a routine that is more than a barrier.
 #[inline]
 pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
     w.map.ready()?;
-    agree(w, &w.world, kind, &[])?;
+    check_matching(w, &w.world, kind, &[])?;
     order::quiet_default(&w.map)?;
     sync(w, &w.world)
 }
@@ -33,7 +33,7 @@ pub fn barrier_in(w: &World, kind: Kind) -> Result<(), Fault> {
 #[inline]
 pub fn sync_all(w: &World) -> Result<(), Fault> {
     w.map.ready()?;
-    agree(w, &w.world, Kind::Barrier, &[])?;
+    check_matching(w, &w.world, Kind::Barrier, &[])?;
     sync(w, &w.world)
 }
 
@@ -44,7 +44,7 @@ pub fn team_sync(w: &World, team: Handle) -> Result<i32, Fault> {
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    agree(w, team, Kind::Barrier, &[])?;
+    check_matching(w, team, Kind::Barrier, &[])?;
     sync(w, team)?;
     Ok(0)
 }

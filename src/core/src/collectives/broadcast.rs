@@ -1,12 +1,12 @@
 //! Broadcast (Section 9.10.7).
 #![allow(unsafe_code)]
 
-use super::agree::{Arg, agree, apart, place};
-use super::post::{Bytes, INLINE, Kind, Turn, signature};
-use super::spread;
+use super::check::{Arg, check_matching, check_overlap, place};
+use super::contribution::{Bytes, HostCall, INLINE, Kind, signature};
+use super::inter_host;
 use crate::base::{Cause, Fault};
 use crate::team::algorithm::{Broadcast, FAN};
-use crate::team::area::WORDS;
+use crate::team::sync_block::WORDS;
 use crate::team::{Handle, Team, World};
 use crate::transport::shm::copy::copy;
 
@@ -40,7 +40,7 @@ pub(super) fn run(
     if root as u32 >= team.size as u32 {
         return Err(Fault::from(Cause::BadPe { arg: "PE_root", pe: root.into(), npes: team.size.into() }));
     }
-    agree(
+    check_matching(
         w,
         team,
         Kind::Broadcast,
@@ -55,18 +55,18 @@ pub(super) fn run(
         return Ok(());
     }
     // Score-P broadcasts in place, on active sets: the root's buffer is not written, so the result is what one expects.
-    apart(&w.map, dest, bytes, source, bytes, !root_too)?;
+    check_overlap(&w.map, dest, bytes, source, bytes, !root_too)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
-    if let Some(spread) = &team.spread {
-        return spread::broadcast(w, team, spread, dest, source, bytes, root, root_too);
+    if let Some(hierarchy) = &team.hierarchy {
+        return inter_host::broadcast(w, team, hierarchy, dest, source, bytes, root, root_too);
     }
-    here(w, team, dest, source, bytes, root, root_too)
+    intra_host(w, team, dest, source, bytes, root, root_too)
 }
 
 /// As [`run`], for members on this host, with arguments that were checked.
 #[inline]
-pub(super) fn here(
+pub(super) fn intra_host(
     w: &World,
     team: &Team,
     dest: *mut u8,
@@ -75,68 +75,68 @@ pub(super) fn here(
     root: i32,
     root_too: bool,
 ) -> Result<(), Fault> {
-    let turn = Turn::begin(w, team, signature(Kind::Broadcast, bytes))?;
-    if w.algorithms.broadcast(bytes, team.size, w.map.crowded) == Broadcast::Tree {
+    let call = HostCall::begin(w, team, signature(Kind::Broadcast, bytes))?;
+    if w.algorithms.broadcast(bytes, team.size, w.map.oversubscribed) == Broadcast::Tree {
         // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.
-        return unsafe { tree(&turn, dest, source, bytes, root, root_too) };
+        return unsafe { tree(&call, dest, source, bytes, root, root_too) };
     }
     if team.me == root {
         // SAFETY: source and dest were checked for `bytes` bytes.
         unsafe {
-            turn.show_bytes(source, if bytes <= INLINE { bytes } else { 0 });
+            call.contribute_bytes(source, if bytes <= INLINE { bytes } else { 0 });
             if root_too && dest.cast_const() != source {
                 std::ptr::copy(source, dest, bytes);
             }
         }
-        turn.done();
+        call.done();
         if bytes > INLINE {
             // The others read from `source`, which the caller may change after this.
-            turn.wait_for_others()?;
+            call.wait_for_others()?;
         }
     } else {
-        let post = turn.see(root)?;
+        let slot = call.contribution(root)?;
         // SAFETY: dest was checked; the root's source is mapped for as many bytes.
         unsafe {
             if bytes <= INLINE {
-                copy(dest, Turn::words(post).0.as_ptr().cast(), bytes);
+                copy(dest, HostCall::words(slot).0.as_ptr().cast(), bytes);
             } else {
-                copy(dest, turn.of("source", source, bytes, root)?, bytes);
+                copy(dest, call.of("source", source, bytes, root)?, bytes);
             }
         }
-        turn.done();
+        call.done();
     }
     Ok(())
 }
 
-/// Members pass the data on through their posts.
+/// Members pass the data on through their contributions.
 ///
 /// # Safety
 /// `source` and `dest` have `bytes` bytes, at most INLINE.
 unsafe fn tree(
-    turn: &Turn<'_>,
+    call: &HostCall<'_>,
     dest: *mut u8,
     source: *const u8,
     bytes: usize,
     root: i32,
     root_too: bool,
 ) -> Result<(), Fault> {
-    let size = turn.team.size;
+    let size = call.team.size;
     // Ranks as seen from the root.
-    let rank = (turn.team.me - root).rem_euclid(size);
+    let rank = (call.team.me - root).rem_euclid(size);
     let mut data = Bytes([0; WORDS]);
     if rank == 0 {
         // SAFETY: at most INLINE bytes, says the caller.
         unsafe { copy(data.0.as_mut_ptr().cast(), source, bytes) };
     } else {
-        data = Turn::words(turn.see(((rank - 1) / FAN + root) % size)?);
+        data = HostCall::words(call.contribution(((rank - 1) / FAN + root) % size)?);
     }
     if rank * FAN + 1 < size {
-        turn.show(&data.0);
+        call.contribute(&data.0);
     }
     if rank != 0 || root_too {
         // SAFETY: as above.
         unsafe { copy(dest, data.0.as_ptr().cast(), bytes) };
     }
-    turn.done();
+    call.done();
     Ok(())
 }

@@ -1,10 +1,10 @@
 //! Collect and fcollect (Section 9.10.8).
 #![allow(unsafe_code)]
 
-use super::agree::{Arg, agree, alike, apart, place};
 use super::barrier;
-use super::post::{INLINE, Kind, Turn, signature};
-use super::spread;
+use super::check::{Arg, check_matching, check_overlap, common_arguments, place};
+use super::contribution::{HostCall, INLINE, Kind, signature};
+use super::inter_host;
 use crate::base::Fault;
 use crate::team::algorithm::Fcollect;
 use crate::team::{Handle, World};
@@ -16,49 +16,49 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    agree(w, team, Kind::Fcollect, &alike(w, dest, source, bytes))?;
+    check_matching(w, team, Kind::Fcollect, &common_arguments(w, dest, source, bytes))?;
     if bytes == 0 {
         return Ok(0);
     }
-    apart(&w.map, dest, bytes.saturating_mul(team.size as usize), source, bytes, false)?;
+    check_overlap(&w.map, dest, bytes.saturating_mul(team.size as usize), source, bytes, false)?;
     w.map.local("dest", dest, bytes.saturating_mul(team.size as usize))?;
     w.map.local("source", source, bytes)?;
-    if let Some(spread) = &team.spread {
-        return spread::fcollect(w, team, spread, dest, source, bytes).map(|()| 0);
+    if let Some(hierarchy) = &team.hierarchy {
+        return inter_host::fcollect(w, team, hierarchy, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Fcollect, bytes))?;
-    if w.algorithms.fcollect(bytes, team.size, w.map.crowded) == Fcollect::Leader {
-        return leader(w, &turn, dest, source, bytes);
+    let call = HostCall::begin(w, team, signature(Kind::Fcollect, bytes))?;
+    if w.algorithms.fcollect(bytes, team.size, w.map.oversubscribed) == Fcollect::Leader {
+        return leader(w, &call, dest, source, bytes);
     }
     let inline = bytes <= INLINE;
     // SAFETY: source was checked for `bytes` bytes.
-    unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
-    for pe in from_me(team.me, team.size) {
-        let post = turn.see(pe)?;
+    unsafe { call.contribute_bytes(source, if inline { bytes } else { 0 }) };
+    for pe in rotated(team.me, team.size) {
+        let slot = call.contribution(pe)?;
         let to = dest.wrapping_add(pe as usize * bytes);
         // SAFETY: dest was checked for `bytes` bytes a member; the member's source is mapped.
         unsafe {
             if inline {
-                copy(to, Turn::words(post).0.as_ptr().cast(), bytes);
+                copy(to, HostCall::words(slot).0.as_ptr().cast(), bytes);
             } else {
-                copy(to, turn.of("source", source, bytes, pe)?, bytes);
+                copy(to, call.of("source", source, bytes, pe)?, bytes);
             }
         }
     }
-    turn.all_heard();
-    turn.done();
+    call.all_synchronized();
+    call.done();
     if !inline {
-        turn.leave_together()?;
+        call.leave_together()?;
     }
     Ok(0)
 }
 
 /// Everyone writes to member 0's `dest` and reads the whole from there: two meetings and one read, where reading small
 /// contributions one by one would take a cache line each.
-fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
-    let team = turn.team;
+fn leader(w: &World, call: &HostCall<'_>, dest: *mut u8, source: *const u8, bytes: usize) -> Result<i32, Fault> {
+    let team = call.team;
     let total = bytes * team.size as usize;
-    let there = turn.of("dest", dest, total, 0)?;
+    let there = call.of("dest", dest, total, 0)?;
     // Nobody writes to the leader's dest before the leader is in this call.
     barrier::sync(w, team)?;
     // SAFETY: source and dest were checked by the caller; the leader's dest is mapped.
@@ -68,12 +68,12 @@ fn leader(w: &World, turn: &Turn<'_>, dest: *mut u8, source: *const u8, bytes: u
         // SAFETY: as above.
         unsafe { copy(dest, there, total) };
     }
-    turn.done();
-    turn.leave_together()?;
+    call.done();
+    call.leave_together()?;
     Ok(0)
 }
 
-/// Bytes that fit into a post beside the length.
+/// Bytes that fit into a slot beside the length.
 const SMALL: usize = INLINE - 8;
 
 /// As [`fcollect`], with a size that may differ between members and may be 0.
@@ -82,49 +82,49 @@ pub fn collect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes:
     let Some(team) = w.team(team)? else {
         return Ok(-1);
     };
-    agree(w, team, Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
+    check_matching(w, team, Kind::Collect, &[(Arg::Object("dest"), place(&w.map, dest))])?;
     if bytes > 0 {
         w.map.local("source", source, bytes)?;
     }
-    if let Some(spread) = &team.spread {
-        return spread::collect(w, team, spread, dest, source, bytes).map(|()| 0);
+    if let Some(hierarchy) = &team.hierarchy {
+        return inter_host::collect(w, team, hierarchy, dest, source, bytes).map(|()| 0);
     }
-    let turn = Turn::begin(w, team, signature(Kind::Collect, 0))?;
+    let call = HostCall::begin(w, team, signature(Kind::Collect, 0))?;
     let mut words = [bytes as u64, 0, 0, 0, 0, 0];
     if bytes <= SMALL && bytes > 0 {
         // SAFETY: source was checked; the words have SMALL bytes behind the first.
         unsafe { copy(words.as_mut_ptr().add(1).cast(), source, bytes) };
     }
-    turn.show(&words);
+    call.contribute(&words);
     let mut offset = 0usize;
     for pe in 0..team.size {
-        let theirs = Turn::words(turn.see(pe)?);
+        let theirs = HostCall::words(call.contribution(pe)?);
         let count = theirs.0[0] as usize;
         if count == 0 {
             continue;
         }
         let to = dest.wrapping_add(offset);
         w.map.local("dest", to, count)?;
-        apart(&w.map, to, count, source, bytes, false)?;
+        check_overlap(&w.map, to, count, source, bytes, false)?;
         // SAFETY: the part of dest was checked; the member's source is mapped.
         unsafe {
             if count <= SMALL {
                 copy(to, theirs.0.as_ptr().add(1).cast(), count);
             } else {
-                copy(to, turn.of("source", source, count, pe)?, count);
+                copy(to, call.of("source", source, count, pe)?, count);
             }
         }
         offset += count;
     }
-    turn.all_heard();
-    turn.done();
+    call.all_synchronized();
+    call.done();
     if bytes > SMALL {
-        turn.wait_for_others()?;
+        call.wait_for_others()?;
     }
     Ok(0)
 }
 
 /// All members, this one first: so that not all read from the same one at a time.
-pub(super) fn from_me(me: i32, size: i32) -> impl Iterator<Item = i32> {
+pub(super) fn rotated(me: i32, size: i32) -> impl Iterator<Item = i32> {
     (me..size).chain(0..me)
 }

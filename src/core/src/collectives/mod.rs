@@ -1,23 +1,26 @@
 //! Collective routines (Section 9.10) over any team, and over active sets.
 //!
-//! On shared memory a collective is an exchange of posts ([`crate::team::post`]), by which members show each other that they are there together with small
+//! On shared memory a collective is an exchange of contributions ([`crate::team::contribution`]), by which members show each other that they are there together with small
 //! contributions; copies directly between the members' symmetric objects; and, where others read this PE's objects, a wait
 //! until all are done.
 //!
-//! Where members are on several hosts, [`spread`] does that within each host and [`crate::group`] what goes between them.
+//! Where members are on several hosts, [`inter_host`] does that within each host and [`crate::inter_host`] what goes between them.
 
 pub mod active;
 pub mod alltoall;
+pub mod asets;
 mod barrier;
 pub mod broadcast;
 pub mod gather;
+mod inter_host;
 pub mod kernel;
+pub mod nonblocking;
 pub mod reduce;
+pub mod requests;
 mod scan;
 mod set_check;
-mod spread;
 
-use crate::team::{agree, post};
+use crate::team::{check, contribution};
 pub use alltoall::{alltoall, alltoalls};
 pub use barrier::{barrier_all, barrier_in, finalize, sync_all, sync_unchecked, team_sync};
 pub use broadcast::broadcast;

@@ -1,13 +1,13 @@
 //! Prefix scans (Section 9.10.10).
 #![allow(unsafe_code)]
 
-use super::agree::{agree, alike, apart};
+use super::check::{check_matching, check_overlap, common_arguments};
+use super::contribution::{Bytes, HostCall, INLINE, Kind, signature};
+use super::inter_host;
 use super::kernel::Kernel;
-use super::post::{Bytes, INLINE, Kind, Turn, signature};
-use super::spread;
 use crate::base::Fault;
 use crate::team::algorithm::Scan;
-use crate::team::area::WORDS;
+use crate::team::sync_block::WORDS;
 use crate::team::{Handle, Team, World};
 use crate::transport::shm::copy::copy;
 
@@ -49,23 +49,23 @@ fn scan(
         return Ok(-1);
     };
     let bytes = nelems.saturating_mul(kernel.elem);
-    agree(w, team, kind, &alike(w, dest, source, bytes))?;
+    check_matching(w, team, kind, &common_arguments(w, dest, source, bytes))?;
     if nelems == 0 {
         return Ok(0);
     }
-    apart(&w.map, dest, bytes, source, bytes, true)?;
+    check_overlap(&w.map, dest, bytes, source, bytes, true)?;
     w.map.local("dest", dest, bytes)?;
     w.map.local("source", source, bytes)?;
-    match &team.spread {
-        Some(spread) => spread::scan(w, team, spread, dest, source, nelems, kernel, kind)?,
-        None => here(w, team, dest, source, nelems, kernel, kind)?,
+    match &team.hierarchy {
+        Some(hierarchy) => inter_host::scan(w, team, hierarchy, dest, source, nelems, kernel, kind)?,
+        None => intra_host(w, team, dest, source, nelems, kernel, kind)?,
     }
     Ok(0)
 }
 
 /// As [`scan`], for members on this host, with arguments that were checked.
 #[inline]
-pub(super) fn here(
+pub(super) fn intra_host(
     w: &World,
     team: &Team,
     dest: *mut u8,
@@ -75,27 +75,27 @@ pub(super) fn here(
     kind: Kind,
 ) -> Result<(), Fault> {
     let bytes = nelems * kernel.elem;
-    if w.algorithms.scan(bytes, team.size, w.map.crowded) == Scan::Doubling {
+    if w.algorithms.scan(bytes, team.size, w.map.oversubscribed) == Scan::Doubling {
         return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
     }
-    let turn = Turn::begin(w, team, signature(kind, bytes))?;
+    let call = HostCall::begin(w, team, signature(kind, bytes))?;
     let inline = bytes <= INLINE;
     // SAFETY: source was checked.
-    unsafe { turn.show_bytes(source, if inline { bytes } else { 0 }) };
+    unsafe { call.contribute_bytes(source, if inline { bytes } else { 0 }) };
     let mut result = vec![Bytes([0; WORDS]); bytes.div_ceil(INLINE)];
     let result = result.as_mut_ptr().cast::<u8>();
     let before = if kind == Kind::Inscan { team.me + 1 } else { team.me };
     for pe in 0..before {
-        let post = turn.see(pe)?;
-        let words = Turn::words(post);
-        let theirs = if inline { words.0.as_ptr().cast() } else { turn.of("source", source, bytes, pe)?.cast_const() };
-        // SAFETY: the buffer has at least `bytes` bytes, as every member's source or post.
+        let slot = call.contribution(pe)?;
+        let words = HostCall::words(slot);
+        let theirs = if inline { words.0.as_ptr().cast() } else { call.of("source", source, bytes, pe)?.cast_const() };
+        // SAFETY: the buffer has at least `bytes` bytes, as every member's source or slot.
         unsafe { if pe == 0 { copy(result, theirs, bytes) } else { (kernel.combine)(result, theirs, nelems) } }
     }
-    turn.done();
+    call.done();
     if !inline {
         // `dest` may be the source that others read.
-        turn.leave_together()?;
+        call.leave_together()?;
     }
     // SAFETY: dest was checked.
     unsafe { copy(dest, result, bytes) };
@@ -127,16 +127,16 @@ fn doubling(
     };
     let mut distance = 1;
     while distance < team.size {
-        let turn = Turn::begin(w, team, signature(kind, bytes))?;
+        let call = HostCall::begin(w, team, signature(kind, bytes))?;
         if team.me + distance < team.size {
-            turn.show(&with_mine.0);
+            call.contribute(&with_mine.0);
         }
         if team.me >= distance {
-            let theirs = Turn::words(turn.see(team.me - distance)?);
+            let theirs = HostCall::words(call.contribution(team.me - distance)?);
             before = Some(before.map_or(theirs, |b| combine(theirs, &b)));
             with_mine = combine(theirs, &with_mine);
         }
-        turn.done();
+        call.done();
         distance *= 2;
     }
     let result = if kind == Kind::Inscan { with_mine } else { before.unwrap_or(Bytes([0; WORDS])) };

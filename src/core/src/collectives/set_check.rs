@@ -3,8 +3,8 @@
 //! A call with another work array, or on another set, is not seen: its members wait elsewhere.
 
 use super::active::Set;
-use super::agree::{Arg, describe};
-use super::post::{Kind, name, signature};
+use super::check::{Arg, describe};
+use super::contribution::{Kind, name, signature};
 use crate::base::{Cause, Fault};
 use std::sync::atomic::Ordering;
 
@@ -49,11 +49,11 @@ impl Set<'_> {
         for (index, (_, value)) in args.iter().enumerate() {
             mine(FIRST + 1 + index)?.store(*value, Ordering::Relaxed);
         }
-        self.meet()?;
+        self.synchronize()?;
         let call = name(signature(kind, 0));
         for member in 0..self.size {
             let of = |index: usize| self.word(index, member).map(|word| word.load(Ordering::Acquire));
-            let pe = self.start + self.stride * member;
+            let pe = self.world(member);
             let theirs = of(FIRST)?;
             if theirs != signature(kind, 0) {
                 return Err(Fault::from(Cause::Mismatch { mine: call.into(), theirs: name(theirs).into(), pe }));
@@ -66,7 +66,7 @@ impl Set<'_> {
                 }
             }
         }
-        self.meet()?;
+        self.synchronize()?;
         for index in FIRST..=FIRST + args.len() {
             mine(index)?.store(0, Ordering::Relaxed);
         }

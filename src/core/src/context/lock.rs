@@ -1,75 +1,140 @@
 //! Distributed locks (Section 9.13).
 //!
-//! A ticket lock in PE 0's instance of the lock variable: the low half of the `long` is the ticket being served, the high
-//! half the next one to draw. First come, first served, so no PE starves; zero is the cleared state that programs start
-//! from.
+//! A ticket lock in PE 0's instance of the lock variable: its low half is the ticket being served, its high half the
+//! next one to draw. First come, first served, so no PE starves; zero is the cleared state that programs start from.
+//! The variable is C's `long`, or Fortran's `INTEGER` of four bytes, whose tickets have 16 bits: enough for 65535
+//! waiting threads.
 #![allow(unsafe_code)]
 
-use super::{Ctx, amo, held};
+use super::amo::{self, AmoInt};
+use super::{Ctx, held};
 use crate::base::word::Word;
 use crate::base::{Cause, Fault};
 use crate::memory::Map;
 use crate::os::wait;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-/// One ticket drawn.
-const DRAW: u64 = 1 << 32;
+/// A word that can be a lock: two tickets beside each other.
+pub trait TicketWord: Word {
+    /// Bits of a ticket.
+    const HALF: u32;
+    /// One ticket drawn.
+    const DRAW: u64 = 1 << Self::HALF;
+
+    /// The ticket that is being served.
+    #[inline(always)]
+    fn served(now: u64) -> u64 {
+        now & (Self::DRAW - 1)
+    }
+
+    /// The ticket that is drawn next.
+    #[inline(always)]
+    fn next(now: u64) -> u64 {
+        now >> Self::HALF & (Self::DRAW - 1)
+    }
+
+    /// Whether nobody has the lock.
+    #[inline(always)]
+    fn is_free(now: u64) -> bool {
+        Self::served(now) == Self::next(now)
+    }
+
+    /// What serves the next ticket when added. Only the holder changes the low half, so it is known here whether the
+    /// addition would carry into the high one.
+    #[inline(always)]
+    fn step(now: u64) -> u64 {
+        if Self::served(now) == Self::DRAW - 1 { 1u64.wrapping_sub(Self::DRAW) } else { 1 }
+    }
+}
+
+/// A lock variable: `u64` for C's `long`, `u32` for Fortran's `INTEGER`.
+pub trait Variable: AmoInt {
+    /// The variable as this CPU's atomics work on it.
+    type Atomic: TicketWord + 'static;
+    /// # Safety
+    /// `at` is mapped and aligned, and accessed atomically only.
+    unsafe fn atomic<'a>(at: *mut Self) -> &'a Self::Atomic;
+    /// The low bits of a number.
+    fn of(bits: u64) -> Self;
+}
+
+macro_rules! variable {
+    ($type:ty, $atomic:ty) => {
+        impl TicketWord for $atomic {
+            const HALF: u32 = <$type>::BITS / 2;
+        }
+
+        impl Variable for $type {
+            type Atomic = $atomic;
+            #[inline(always)]
+            unsafe fn atomic<'a>(at: *mut Self) -> &'a $atomic {
+                // SAFETY: as the caller promises.
+                unsafe { <$atomic>::from_ptr(at) }
+            }
+            #[inline(always)]
+            fn of(bits: u64) -> Self {
+                bits as Self
+            }
+        }
+    };
+}
+
+variable!(u32, AtomicU32);
+variable!(u64, AtomicU64);
 
 /// The word of a lock, as all PEs work on it.
 #[derive(Debug, Clone, Copy)]
 pub struct Ticket<'a, W>(pub &'a W);
 
-impl<W: Word> Ticket<'_, W> {
+impl<W: TicketWord> Ticket<'_, W> {
     /// Draws a ticket and gives what tells whether its turn has come.
     #[inline]
     pub fn draw(&self) -> impl Fn() -> Option<()> {
         // The high half overflows out of the word.
-        let mine = (self.0.fetch_add(DRAW, Ordering::AcqRel) >> 32) as u32;
-        move || (self.0.load(Ordering::Acquire) as u32 == mine).then_some(())
+        let mine = W::next(self.0.fetch_add(W::DRAW, Ordering::AcqRel));
+        move || (W::served(self.0.load(Ordering::Acquire)) == mine).then_some(())
     }
 
     /// Takes the lock where nobody has it.
     #[inline]
     pub fn take(&self) -> bool {
         let now = self.0.load(Ordering::Acquire);
-        now as u32 == (now >> 32) as u32 && self.0.replace(now, now.wrapping_add(DRAW), Ordering::AcqRel)
+        W::is_free(now) && self.0.replace(now, now.wrapping_add(W::DRAW), Ordering::AcqRel)
     }
 
     /// Serves the next ticket. Error: what stands there, where nobody has the lock.
     #[inline]
     pub fn release(&self) -> Result<(), u64> {
         let now = self.0.load(Ordering::Acquire);
-        if now as u32 == (now >> 32) as u32 {
+        if W::is_free(now) {
             return Err(now);
         }
-        // Only the holder changes the low half, so it is known here whether the addition would carry into the high one.
-        let step = if now as u32 == u32::MAX { 1u64.wrapping_sub(DRAW) } else { 1 };
-        self.0.fetch_add(step, Ordering::AcqRel);
+        self.0.fetch_add(W::step(now), Ordering::AcqRel);
         Ok(())
     }
 }
 
 /// The lock where this CPU's atomics may work on it; `None` where PE 0 is on another host.
-fn lock(m: &Map, lock: *mut i64) -> Result<Option<Ticket<'static, AtomicU64>>, Fault> {
+fn lock<V: Variable>(m: &Map, lock: *mut V) -> Result<Option<Ticket<'static, V::Atomic>>, Fault> {
     if let Some(at) = m.local_mapping_atomic(lock, 0) {
         // SAFETY: the variable is mapped and aligned, and a lock is accessed by these routines only (Section 9.13.1).
-        return Ok(Some(Ticket(unsafe { AtomicU64::from_ptr(at.cast()) })));
+        return Ok(Some(Ticket(unsafe { V::atomic(at) })));
     }
-    if !lock.is_aligned() && m.contains(lock as usize, size_of::<i64>()) {
-        return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<i64>() }));
+    if !lock.is_aligned() && m.contains(lock as usize, size_of::<V>()) {
+        return Err(Fault::from(Cause::Misaligned { arg: "lock", addr: lock as usize, align: align_of::<V>() }));
     }
-    m.remote_address("lock", lock, size_of::<i64>(), 0).map(|_| None)
+    m.remote_address("lock", lock, size_of::<V>(), 0).map(|_| None)
 }
 
 /// `shmem_set_lock`: waits for the lock and takes it.
-pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
+pub fn set<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
     if m.check {
         held::may_set(addr as usize)?;
     }
     match lock {
-        Some(lock) => wait::until(m.crowded, lock.draw()),
-        None => Distant { m, addr: addr.cast() }.set()?,
+        Some(lock) => wait::until(m.oversubscribed, lock.draw()),
+        None => Distant { m, addr }.set()?,
     }
     if m.check {
         held::taken(addr as usize);
@@ -78,7 +143,7 @@ pub fn set(m: &Map, addr: *mut i64) -> Result<(), Fault> {
 }
 
 /// `shmem_clear_lock`: completes this PE's stores, then releases the lock.
-pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
+pub fn clear<V: Variable>(m: &Map, addr: *mut V) -> Result<(), Fault> {
     let lock = lock(m, addr)?;
     if m.check {
         held::cleared(addr as usize)?;
@@ -89,17 +154,17 @@ pub fn clear(m: &Map, addr: *mut i64) -> Result<(), Fault> {
     }
     let released = match lock {
         Some(lock) => lock.release(),
-        None => Distant { m, addr: addr.cast() }.release()?,
+        None => Distant { m, addr }.release()?,
     };
     released
         .map_err(|now| Fault::from(Cause::BadValue { arg: "*lock", value: now as i64, expected: "a lock that is set" }))
 }
 
 /// `shmem_test_lock`: 0 where it took the lock, 1 where another has it.
-pub fn test(m: &Map, addr: *mut i64) -> Result<i32, Fault> {
+pub fn test<V: Variable>(m: &Map, addr: *mut V) -> Result<i32, Fault> {
     let taken = match lock(m, addr)? {
         Some(lock) => lock.take(),
-        None => Distant { m, addr: addr.cast() }.take()?,
+        None => Distant { m, addr }.take()?,
     };
     if taken {
         if m.check {
@@ -107,27 +172,28 @@ pub fn test(m: &Map, addr: *mut i64) -> Result<i32, Fault> {
         }
         return Ok(0);
     }
-    if m.crowded {
+    if m.oversubscribed {
         crate::os::cpu::yield_now();
     }
     Ok(1)
 }
 
 /// A lock on another host, by the same steps as [`Ticket`]: each of them an atomic operation over the network.
-struct Distant<'m> {
+struct Distant<'m, V> {
     m: &'m Map,
-    addr: *mut u64,
+    addr: *mut V,
 }
 
-impl Distant<'_> {
+impl<V: Variable> Distant<'_, V> {
     fn look(&self) -> Result<u64, Fault> {
-        amo::fetch(self.m, Ctx::DEFAULT, self.addr, 0)
+        amo::fetch(self.m, Ctx::DEFAULT, self.addr, 0).map(V::bits)
     }
 
     fn set(&self) -> Result<(), Fault> {
-        let mine = (amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, DRAW, 0)? >> 32) as u32;
+        let drawn = amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, V::of(V::Atomic::DRAW), 0)?;
+        let mine = V::Atomic::next(drawn.bits());
         let mut backoff = wait::Backoff::new(true);
-        while self.look()? as u32 != mine {
+        while V::Atomic::served(self.look()?) != mine {
             backoff.turn();
         }
         Ok(())
@@ -135,19 +201,19 @@ impl Distant<'_> {
 
     fn take(&self) -> Result<bool, Fault> {
         let now = self.look()?;
-        if now as u32 != (now >> 32) as u32 {
+        if !V::Atomic::is_free(now) {
             return Ok(false);
         }
-        Ok(amo::compare_swap(self.m, Ctx::DEFAULT, self.addr, now, now.wrapping_add(DRAW), 0)? == now)
+        let drawn = V::of(now.wrapping_add(V::Atomic::DRAW));
+        Ok(amo::compare_swap(self.m, Ctx::DEFAULT, self.addr, V::of(now), drawn, 0)?.bits() == now)
     }
 
     fn release(&self) -> Result<Result<(), u64>, Fault> {
         let now = self.look()?;
-        if now as u32 == (now >> 32) as u32 {
+        if V::Atomic::is_free(now) {
             return Ok(Err(now));
         }
-        let step = if now as u32 == u32::MAX { 1u64.wrapping_sub(DRAW) } else { 1 };
-        amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, step, 0)?;
+        amo::fetch_add(self.m, Ctx::DEFAULT, self.addr, V::of(V::Atomic::step(now)), 0)?;
         Ok(Ok(()))
     }
 }
@@ -168,5 +234,19 @@ mod tests {
         assert_eq!(next(), Some(()));
         lock.release().unwrap();
         assert_eq!(word.load(Ordering::Relaxed), 1 << 32 | 1);
+    }
+
+    #[test]
+    fn tickets_of_half_the_width_wrap_around() {
+        let word = AtomicU32::new(u32::MAX);
+        let lock = Ticket(&word);
+        assert!(lock.take() && !lock.take());
+        assert_eq!(word.load(Ordering::Relaxed), 0xffff, "the high half has overflown out of the word");
+        let next = lock.draw();
+        assert_eq!(next(), None);
+        lock.release().unwrap();
+        assert_eq!((word.load(Ordering::Relaxed), next()), (1 << 16, Some(())));
+        lock.release().unwrap();
+        assert_eq!((word.load(Ordering::Relaxed), lock.release()), (1 << 16 | 1, Err(1 << 16 | 1)));
     }
 }

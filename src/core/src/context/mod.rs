@@ -4,6 +4,7 @@ pub mod amo;
 mod handle;
 mod held;
 pub mod lock;
+pub mod nonblocking;
 pub mod order;
 mod remote;
 pub mod rma;

@@ -7,6 +7,7 @@
 use super::Ctx;
 use crate::base::Fault;
 use crate::memory::Map;
+use crate::request;
 use crate::transport::Channel;
 use crate::transport::shm::order;
 
@@ -37,6 +38,9 @@ pub fn fence(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
     let live = check(m, ctx)?;
     order::quiet();
+    if request::has_detached() {
+        request::complete_detached(m.oversubscribed)?;
+    }
     match m.transport {
         Some(transport) if live => transport.quiet(ctx.channel()?),
         _ => Ok(()),
@@ -47,6 +51,9 @@ pub fn quiet(m: &Map, ctx: Ctx) -> Result<(), Fault> {
 #[inline(always)]
 pub fn quiet_default(m: &Map) -> Result<(), Fault> {
     order::quiet();
+    if request::has_detached() {
+        request::complete_detached(m.oversubscribed)?;
+    }
     match m.transport {
         Some(transport) => transport.quiet(Channel::DEFAULT),
         None => Ok(()),

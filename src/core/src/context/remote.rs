@@ -98,11 +98,26 @@ pub(super) fn update<T: Amo>(
     op: AmoOp,
     value: T,
 ) -> Result<(), Fault> {
+    update_when(m, ctx, arg, addr, pe, op, value.bits(), Completion::Local)
+}
+
+/// As [`update`], complete when `when` says. `operand`: the bits of the value.
+#[cold]
+#[allow(clippy::too_many_arguments)]
+pub(super) fn update_when<T: Amo>(
+    m: &Map,
+    ctx: Ctx,
+    arg: &'static str,
+    addr: *const T,
+    pe: i32,
+    op: AmoOp,
+    operand: u64,
+    when: Completion,
+) -> Result<(), Fault> {
     let (transport, at) = word(m, arg, addr, pe)?;
-    let atomic =
-        Atomic { op, width: size_of::<T>() as u8, operand: value.bits(), compare: 0, result: std::ptr::null_mut() };
+    let atomic = Atomic { op, width: size_of::<T>() as u8, operand, compare: 0, result: std::ptr::null_mut() };
     // SAFETY: there is no result.
-    unsafe { transport.atomic(ctx.channel()?, at, atomic, Completion::Local) }
+    unsafe { transport.atomic(ctx.channel()?, at, atomic, when) }
 }
 
 /// An atomic operation that gives the value before. `values`: what is given, and what is compared with.

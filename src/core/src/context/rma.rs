@@ -34,7 +34,7 @@ pub fn get_nbi(m: &Map, ctx: Ctx, dest: *mut u8, source: *const u8, bytes: usize
 }
 
 #[inline(always)]
-fn put_when(
+pub(super) fn put_when(
     m: &Map,
     ctx: Ctx,
     dest: *mut u8,
@@ -57,7 +57,7 @@ fn put_when(
 }
 
 #[inline(always)]
-fn get_when(
+pub(super) fn get_when(
     m: &Map,
     ctx: Ctx,
     dest: *mut u8,

@@ -126,7 +126,7 @@ fn misaligned<T>(arg: &'static str, addr: *const T) -> Fault {
 pub(super) fn wait_for<T: Word>(m: &Map, arg: &'static str, ivar: *const T, cmp: i32, value: T) -> Result<T, Fault> {
     let aligned = check_one(m, arg, ivar)?;
     let cmp = Cmp::new(cmp)?;
-    let mut backoff = Backoff::new(m.crowded);
+    let mut backoff = Backoff::new(m.oversubscribed);
     loop {
         // SAFETY: checked above.
         let now = unsafe { if aligned { T::look(ivar) } else { T::look_anywhere(ivar) } };
@@ -153,14 +153,14 @@ pub fn test<T: Word>(m: &Map, ivar: *mut T, cmp: i32, value: T) -> Result<i32, F
     Ok(i32::from(after_test(m, holds)))
 }
 
-/// A program that polls must let that move on which it polls for: the network, or on a crowded host another PE.
+/// A program that polls must let that move on which it polls for: the network, or on an oversubscribed host another PE.
 #[inline(always)]
 fn after_test(m: &Map, holds: bool) -> bool {
     if !holds {
         if m.transport.is_some() {
             wait::assist();
         }
-        if m.crowded {
+        if m.oversubscribed {
             cpu::yield_now();
         }
     }
@@ -256,7 +256,7 @@ impl<T: Word> Set<T> {
     }
 
     fn wait_all(&self, m: &Map) {
-        let mut backoff = Backoff::new(m.crowded);
+        let mut backoff = Backoff::new(m.oversubscribed);
         for i in self.members() {
             while !self.holds(i) {
                 backoff.turn();
@@ -268,7 +268,7 @@ impl<T: Word> Set<T> {
         if self.is_empty() {
             return usize::MAX;
         }
-        wait::until(m.crowded, || self.any())
+        wait::until(m.oversubscribed, || self.any())
     }
 
     fn wait_some(&self, m: &Map, indices: *mut usize) -> Result<usize, Fault> {
@@ -276,7 +276,7 @@ impl<T: Word> Set<T> {
             return Ok(0);
         }
         self.room(indices)?;
-        Ok(wait::until(m.crowded, || Some(self.some(indices)).filter(|n| *n > 0)))
+        Ok(wait::until(m.oversubscribed, || Some(self.some(indices)).filter(|n| *n > 0)))
     }
 
     fn room(&self, indices: *mut usize) -> Result<(), Fault> {

@@ -77,6 +77,11 @@ impl Heap {
         }
     }
 
+    /// Whether an address lies in a live object.
+    pub fn object_around(&self, addr: usize) -> bool {
+        self.books().object_around(addr.wrapping_sub(self.base)).is_some()
+    }
+
     /// Forgets all objects.
     pub fn clear(&self) {
         let mut books = self.books();

@@ -44,7 +44,7 @@ pub struct Map {
     /// PEs of the job; 0 while the library is not initialized.
     pub npes: i32,
     /// Whether there are more PEs than cores on this host.
-    pub crowded: bool,
+    pub oversubscribed: bool,
     /// Whether `SHMEM_DEBUG` asked for the checks that cost more than a nanosecond.
     pub check: bool,
     /// What reaches PEs of other hosts, in a job that has any.
@@ -64,7 +64,7 @@ impl Map {
         peers: std::ptr::null(),
         me: 0,
         npes: 0,
-        crowded: false,
+        oversubscribed: false,
         check: false,
         transport: None,
     };

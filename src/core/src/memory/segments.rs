@@ -34,7 +34,7 @@ pub struct Segments {
     /// Address of the internal area of the host's first PE; the others follow at [`INTERNAL`] bytes.
     pub internal: *mut u8,
     /// Whether there are more PEs than cores.
-    pub crowded: bool,
+    pub oversubscribed: bool,
     /// What the user may want to know (shown with `SHMEM_DEBUG`).
     pub notes: Vec<String>,
 }
@@ -115,7 +115,7 @@ pub fn establish(job: &Job, pe: u32, heap_len: usize, symmetric_data: bool) -> R
         heap_len,
         data,
         internal: view.wrapping_add(layout.internal(0)),
-        crowded: crowded(job),
+        oversubscribed: oversubscribed(job),
         notes,
     })
 }
@@ -135,7 +135,7 @@ impl Segments {
             npes: npes as i32,
             atomic_pes: pes.len() as u32,
             peers: self.peers[skipped as usize..][..pes.len()].as_ptr(),
-            crowded: self.crowded,
+            oversubscribed: self.oversubscribed,
             check,
             transport: None,
         }
@@ -143,7 +143,7 @@ impl Segments {
 }
 
 /// More PEs than cores that they may run on between them.
-fn crowded(job: &Job) -> bool {
+fn oversubscribed(job: &Job) -> bool {
     let mut union = [0u64; cpu::MASK_WORDS];
     for pe in job.pes() {
         for (all, one) in union.iter_mut().zip(job.pe(pe).affinity()) {

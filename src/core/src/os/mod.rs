@@ -1,7 +1,6 @@
 //! The operating system: all raw system calls of the runtime are here.
 
 pub mod ancestors;
-pub mod bell;
 pub mod cpu;
 pub mod crash;
 pub mod depth;
@@ -27,3 +26,4 @@ pub mod stall;
 pub mod tcp;
 pub mod thread;
 pub mod wait;
+pub mod wakeup;

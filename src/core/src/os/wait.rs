@@ -53,10 +53,10 @@ pub struct Backoff {
 }
 
 impl Backoff {
-    /// `crowded`: there are more PEs than cores, so that spinning only delays the one who is waited for.
+    /// `oversubscribed`: there are more PEs than cores, so that spinning only delays the one who is waited for.
     #[inline]
-    pub fn new(crowded: bool) -> Self {
-        let spins = if crowded { 1 } else { SPINS };
+    pub fn new(oversubscribed: bool) -> Self {
+        let spins = if oversubscribed { 1 } else { SPINS };
         Self { turns: 0, spins, since: None, nap: FIRST_NAP, pe: None, begun: None, noted: None }
     }
 
@@ -72,9 +72,9 @@ impl Backoff {
 
     /// Something has moved on, if not what is waited for.
     #[inline]
-    pub fn restart(&mut self, crowded: bool) {
+    pub fn restart(&mut self, oversubscribed: bool) {
         self.turns = 0;
-        self.spins = if crowded { 1 } else { SPINS };
+        self.spins = if oversubscribed { 1 } else { SPINS };
         self.since = None;
         self.nap = FIRST_NAP;
     }
@@ -120,8 +120,8 @@ impl Backoff {
 
 /// Waits until `ready` gives a value.
 #[inline]
-pub fn until<R>(crowded: bool, mut ready: impl FnMut() -> Option<R>) -> R {
-    let mut backoff = Backoff::new(crowded);
+pub fn until<R>(oversubscribed: bool, mut ready: impl FnMut() -> Option<R>) -> R {
+    let mut backoff = Backoff::new(oversubscribed);
     loop {
         if let Some(value) = ready() {
             return value;
@@ -133,11 +133,11 @@ pub fn until<R>(crowded: bool, mut ready: impl FnMut() -> Option<R>) -> R {
 /// As [`until`], unless there is a reason to give up, which is looked for now and then once the wait is slow.
 #[inline]
 pub fn until_or<R, E>(
-    crowded: bool,
+    oversubscribed: bool,
     mut ready: impl FnMut() -> Option<R>,
     mut hopeless: impl FnMut() -> Option<E>,
 ) -> Result<R, E> {
-    let mut backoff = Backoff::new(crowded);
+    let mut backoff = Backoff::new(oversubscribed);
     loop {
         if let Some(value) = ready() {
             return Ok(value);

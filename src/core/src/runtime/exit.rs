@@ -37,6 +37,7 @@ pub fn finalize() -> Result<bool, Fault> {
 fn finish(process: &Process) -> Result<(), Fault> {
     let slot = process.job.pe(process.pe);
     slot.set_state(PeState::Finalizing);
+    collectives::requests::complete_all(world())?;
     messages::drain()?;
     collectives::finalize(world())?;
     messages::close()?;

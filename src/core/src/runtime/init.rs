@@ -10,7 +10,7 @@ use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
 use crate::team::algorithm::Choice;
-use crate::team::post::Kind;
+use crate::team::contribution::Kind;
 use crate::team::{self, Config, Team, World};
 use crate::transport::Atomics;
 use std::os::fd::{IntoRawFd, RawFd};
@@ -158,11 +158,11 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
         map,
         world: Team::placed(&hosts, internal, 0, all, me, Config::default()),
         shared: Team::new(internal, 1, shared, me - shared.0, Config::default()),
-        ending: team::leaving::Ending::new(internal, shared, me - shared.0),
+        finalize_barrier: team::finalizing::FinalizeBarrier::new(internal, shared, me - shared.0),
         internal,
         algorithms,
         hosts,
-        common: team::spread::Common::new(),
+        common: team::hierarchical::Common::new(),
     };
     // Ids that are never free.
     world.world.mine().ids[0].store(team::ALWAYS, Ordering::Release);

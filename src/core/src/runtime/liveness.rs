@@ -11,11 +11,11 @@ use super::death::{self, Describe, Words};
 use super::{Process, WIREUP, exit};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::{Host, Ring, Stage};
-use crate::os::bell::Bell;
 use crate::os::crash::{self, Note};
 use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
 use crate::os::poll::{self, For};
+use crate::os::wakeup::Wakeup;
 use crate::os::{mmap, process, socket, thread};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -34,7 +34,7 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 /// What other threads have for the one that watches.
 struct Door {
-    bell: Bell,
+    wakeup: Wakeup,
     words: Words,
     /// To be taken over.
     ring: Mutex<Option<Ring>>,
@@ -83,14 +83,14 @@ struct Watch {
 /// Begins to watch. A PE runs on without where that is not possible.
 pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, describe: Describe) {
     let Some(wireup) = WIREUP.get() else { return };
-    let Ok(bell) = Bell::new() else { return };
+    let Ok(wakeup) = Wakeup::new() else { return };
     let segment = segment.and_then(|fd| mmap::duplicate(fd).ok());
     let words = Words { process, segment, describe };
-    let door = DOOR.get_or_init(|| Door { bell, words, ring: Mutex::default(), streams: Mutex::default() });
+    let door = DOOR.get_or_init(|| Door { wakeup, words, ring: Mutex::default(), streams: Mutex::default() });
     let watch = Watch {
         process,
         door,
-        crash: Some(crash::watch(process.job.pe(process.pe).crash(), door.bell.fd())),
+        crash: Some(crash::watch(process.job.pe(process.pe).crash(), door.wakeup.fd())),
         mates: mates(process),
         server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
         ring: None,
@@ -105,7 +105,7 @@ pub(super) fn join(ring: Ring) {
     let Some(door) = DOOR.get() else { return };
     door.tell_over(&ring);
     *door.ring.lock().unwrap_or_else(PoisonError::into_inner) = Some(ring);
-    door.bell.ring();
+    door.wakeup.signal();
 }
 
 /// Tells the neighbours of this host how far this PE is.
@@ -139,7 +139,7 @@ impl Watch {
             self.find_mates();
             let fds = self.fds();
             poll::wait(&fds, self.patience());
-            self.door.bell.silence();
+            self.door.wakeup.clear();
             self.look_at_self();
             self.look_at_mates();
             self.look_at_server();
@@ -149,7 +149,7 @@ impl Watch {
     }
 
     fn fds(&self) -> Vec<(RawFd, For)> {
-        let mut fds = vec![(self.door.bell.fd(), For::Input)];
+        let mut fds = vec![(self.door.wakeup.fd(), For::Input)];
         let processes = self.mates.iter().filter_map(|mate| mate.other.as_ref()?.fd());
         fds.extend(processes.map(|fd| (fd, For::Input)));
         match &self.server {

@@ -7,8 +7,8 @@ use crate::context::order;
 use crate::memory::Map;
 use crate::memory::allocator::GRANULE;
 use crate::memory::heap::Heap;
-use crate::team::agree::{Arg, agree, place};
-use crate::team::post::Kind;
+use crate::team::check::{Arg, check_matching, place};
+use crate::team::contribution::Kind;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -40,7 +40,7 @@ fn allocate(wish: Wish) -> Result<*mut c_void, Fault> {
         return Ok(null_mut());
     }
     let arguments = [(Arg::Number("bytes"), size as u64), (Arg::Number("alignment"), align as u64)];
-    agree(world(), &world().world, Kind::Allocate, &arguments)?;
+    check_matching(world(), &world().world, Kind::Allocate, &arguments)?;
     let object = if zeroed { heap.allocate_zeroed(size) } else { heap.allocate(size, align) };
     if object.is_null() {
         no_room(heap, wish.routine, size);
@@ -95,6 +95,11 @@ pub fn align(alignment: usize, size: usize) -> Result<*mut c_void, Fault> {
     allocate(Wish { routine: "shmem_align", size, align: alignment.max(GRANULE), zeroed: false })
 }
 
+/// Bytes of the largest object that [`align`] has room for.
+pub fn largest_gap() -> usize {
+    heap().map_or(0, |heap| heap.room().largest)
+}
+
 /// `size` bytes for a use that `hints` describe. Hints that are not known are ignored.
 pub fn malloc_with_hints(size: usize, hints: i64) -> Result<*mut c_void, Fault> {
     if hints & !HINTS != 0 && map().check && map().me == 0 {
@@ -123,7 +128,7 @@ pub fn realloc(ptr: *mut c_void, size: usize) -> Result<*mut c_void, Fault> {
     }
     heap.check(ptr as usize)?;
     let arguments = [(Arg::Object("ptr"), place(map(), ptr)), (Arg::Number("bytes"), size as u64)];
-    agree(world(), &world().world, Kind::Resize, &arguments)?;
+    check_matching(world(), &world().world, Kind::Resize, &arguments)?;
     // The object may move: what other PEs still do with it must be complete first.
     done()?;
     let object = heap.resize(ptr as usize, size)?;
@@ -141,9 +146,36 @@ pub fn free(ptr: *mut c_void) -> Result<(), Fault> {
         return Ok(());
     }
     heap.check(ptr as usize)?;
-    agree(world(), &world().world, Kind::Free, &[(Arg::Object("ptr"), place(map(), ptr))])?;
+    check_matching(world(), &world().world, Kind::Free, &[(Arg::Object("ptr"), place(map(), ptr))])?;
     done()?;
     heap.release(ptr as usize)
+}
+
+/// What an address is to [`free`] and [`realloc`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Owner {
+    /// The beginning of an object.
+    Object,
+    /// Outside of the symmetric heap.
+    Outside,
+    /// Of memory that was released.
+    Free,
+    /// Inside of an object.
+    Inside,
+}
+
+/// What an address is.
+pub fn owner(addr: *const c_void) -> Result<Owner, Fault> {
+    let heap = heap()?;
+    let at = (addr as usize).wrapping_sub(map().heap_base);
+    if at >= map().heap_len {
+        return Ok(Owner::Outside);
+    }
+    Ok(match (heap.check(addr as usize), heap.object_around(addr as usize)) {
+        (Ok(()), _) => Owner::Object,
+        (Err(_), true) => Owner::Inside,
+        (Err(_), false) => Owner::Free,
+    })
 }
 
 /// Checks that an argument which lies in the symmetric heap, the whole of it, lies in one live object.

@@ -1,13 +1,14 @@
 //! The process's active messages ([`crate::am`]): who takes part, and how waits come to look for them.
 #![allow(unsafe_code)]
 
-use super::{NETWORK, fail, map};
+use super::{NETWORK, fail, map, world};
 use crate::am::{Handler, Job, Messages};
 use crate::base::Fault;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
 use crate::os::wait;
-use crate::team::area::{AREA, TEAMS};
+use crate::request;
+use crate::team::sync_block::{SYNC_BLOCK, TEAMS};
 use crate::transport::{Atomics, Directory, LaneMemory, OpenRequest, SegmentId, registry};
 
 static MESSAGES: Messages = Messages::new();
@@ -26,15 +27,19 @@ pub fn register_handler(number: u16, handler: Handler) -> Result<(), Fault> {
 
 /// What whoever waits does at every turn, where there is a network or a handler: moves the network on, and runs handlers.
 pub(super) fn progress() {
+    let w = world();
     let polled = if MESSAGES.is_enabled() { MESSAGES.poll().map(drop) } else { MESSAGES.poll_unexpected() };
     if let Err(fault) = polled {
         fail("active message", fault);
+    }
+    if let Err(fault) = w.common.mail.flush().and_then(|()| request::advance()) {
+        fail("nonblocking collective", fault);
     }
 }
 
 /// Begins; `internal` is the internal area of the first of the PEs that are reached through memory.
 pub(super) fn open(m: &'static Map, internal: *mut u8) {
-    const BEHIND_TEAMS: usize = AREA * TEAMS;
+    const BEHIND_TEAMS: usize = SYNC_BLOCK * TEAMS;
     const { assert!(BEHIND_TEAMS + registry::LANES <= INTERNAL) };
     let segments = vec![(SegmentId::HEAP, m.heap_base, m.heap_len), (SegmentId::DATA, m.data_base, m.data_len)];
     let lanes = LaneMemory {
@@ -49,7 +54,7 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
         segments: segments.clone(),
         atomics: Atomics::Cpu,
         one_host: true,
-        oversubscribed: m.crowded,
+        oversubscribed: m.oversubscribed,
         directory: Directory::nobody(),
         mapping: Box::new(|pe, segment| mapped(map(), pe, segment)),
         lanes: Some(lanes),
@@ -59,11 +64,12 @@ pub(super) fn open(m: &'static Map, internal: *mut u8) {
     MESSAGES.open(Job {
         me: m.me,
         npes: m.npes,
-        oversubscribed: m.crowded,
+        oversubscribed: m.oversubscribed,
         local: Some(Box::leak(Box::new(local))),
         remote: NETWORK.get().map(|network| network.transport),
         segments,
     });
+    world().common.mail.open(&MESSAGES, progress);
 }
 
 /// Where a segment of a PE of this host is mapped.

@@ -10,7 +10,7 @@ use crate::bootstrap::wireup::Wireup;
 use crate::bootstrap::{Launch, Profiles};
 use crate::memory::Map;
 use crate::os::{host, process, wait};
-use crate::team::{leaving, spread};
+use crate::team::{finalizing, hierarchical};
 use crate::transport::{Atomics, Directory, OpenRequest, SegmentId, Transport, registry};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Begin<'_> {
     fn take(&self, wireup: &dyn Wireup) -> Result<(), Fault> {
         let is_first = wireup.pe() == wireup.local().start && wireup.pe() != 0;
         if let Some(fd) = self.segment.filter(|_| is_first && self.is_wanted()) {
-            (self.profiles.follow)(fd.as_raw_fd(), &wireup.card(0, BEGIN)?);
+            (self.profiles.follow)(fd.as_raw_fd(), &wireup.lookup(0, BEGIN)?);
         }
         Ok(())
     }
@@ -89,15 +89,15 @@ pub(super) fn join(
         host: process::host_name(),
     };
     let on_host = wireup.is_one_host();
-    let (cards, names) = (wireup.clone(), wireup.clone());
+    let (key_values, names) = (wireup.clone(), wireup.clone());
     let name = move |pe| {
-        let identity = names.card(pe, IDENTITY).ok().and_then(|card| Identity::decode(&card));
+        let identity = names.lookup(pe, IDENTITY).ok().and_then(|value| Identity::decode(&value));
         identity.map_or_else(|| "unknown".into(), |identity| identity.host)
     };
     let directory = Directory {
-        address: Box::new(move |pe| cards.card(pe, FABRIC)),
+        address: Box::new(move |pe| key_values.lookup(pe, FABRIC)),
         host: Box::new(name),
-        answer: Box::new(leaving::answer),
+        answer: Box::new(finalizing::answer),
         note: Box::new(move |text| {
             let line = format!("pellucid: PE {pe}: {text}\n");
             let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
@@ -113,7 +113,7 @@ pub(super) fn join(
         ],
         atomics,
         one_host: on_host,
-        oversubscribed: mine.crowded,
+        oversubscribed: mine.oversubscribed,
         directory,
         mapping: Box::new(|_, _| None),
         lanes: None,
@@ -128,10 +128,10 @@ pub(super) fn join(
     begin.take(&*wireup)?;
     // Every PE compares with the next one: so all are alike, or one of them says what differs.
     let next = (pe + 1) % npes;
-    let theirs = Identity::decode(&wireup.card(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
+    let theirs = Identity::decode(&wireup.lookup(next, IDENTITY)?).ok_or_else(|| unreadable(&identity, pe, next))?;
     identity.agree(pe, &theirs, next)?;
     let hosts = if only { Some((0..npes).collect()) } else { wireup.hosts() };
-    let hosts = hosts.map_or_else(|| spread::hosts(mine, transport), Ok)?;
+    let hosts = hosts.map_or_else(|| hierarchical::hosts(mine, transport), Ok)?;
     let places = if only { wireup.hosts() } else { Some(hosts.clone()) };
     close_ring(&*wireup, listener, &places.unwrap_or_default());
     Ok((Network { transport, wireup }, hosts))
@@ -147,8 +147,8 @@ fn listen(wireup: &dyn Wireup, transport: &dyn Transport) -> Result<Option<ring:
         known.into_iter().find(|address| !address.is_loopback())
     });
     let listener = address.and_then(|address| ring::Listener::new(address).ok());
-    let card = listener.as_ref().map(ring::Listener::card);
-    wireup.publish(RING, &card.unwrap_or_default())?;
+    let value = listener.as_ref().map(ring::Listener::contact);
+    wireup.publish(RING, &value.unwrap_or_default())?;
     Ok(listener)
 }
 
@@ -159,10 +159,10 @@ fn close_ring(wireup: &dyn Wireup, listener: Option<ring::Listener>, hosts: &[u3
     if WIREUP.get().is_none() || wireup.is_one_host() || next == wireup.pe() {
         return;
     }
-    let Ok(card) = wireup.card(next, RING) else { return };
+    let Ok(value) = wireup.lookup(next, RING) else { return };
     let pes = hosts.get(place + 1).copied().unwrap_or(wireup.npes()) - wireup.pe();
     let own = ring::Host { pe: wireup.pe(), pes, name: process::host_name() };
-    let mut ring = ring::Ring::new(listener, own, card);
+    let mut ring = ring::Ring::new(listener, own, value);
     // Before the program goes on: it may end at once.
     ring.join();
     liveness::join(ring);

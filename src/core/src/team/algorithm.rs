@@ -1,14 +1,14 @@
 //! Which algorithm the collectives of a team use: a table of names, what the environment forces, and what is chosen otherwise.
 
-use super::area::INLINE;
+use super::sync_block::INLINE;
 use crate::base::{Cause, Fault, env};
-use crate::group::messages_passing;
+use crate::inter_host::messages_passing;
 
 /// Reductions of this many bytes and more are cut into slices, one a member.
 const SLICED_REDUCE: usize = 4096;
 /// Bytes of a slice that are combined at a time: source, partial result and copies stay in the first-level cache.
 pub const BLOCK: usize = 8192;
-/// Up to this many members, reading everyone's post beats the rounds of a tree. Where PEs share cores it always does: a
+/// Up to this many members, reading everyone's contribution beats the rounds of a tree. Where PEs share cores it always does: a
 /// round of messages costs every PE a turn on its core, however little it does in it.
 const FLAT_MEMBERS: i32 = 8;
 /// Members that a member of a tree passes results to.
@@ -217,14 +217,14 @@ impl Choice {
 
     /// For a barrier.
     #[inline]
-    pub fn barrier(&self, crowded: bool) -> Barrier {
-        self.barrier.unwrap_or(if crowded { Barrier::Counter } else { Barrier::Dissemination })
+    pub fn barrier(&self, oversubscribed: bool) -> Barrier {
+        self.barrier.unwrap_or(if oversubscribed { Barrier::Counter } else { Barrier::Dissemination })
     }
 
     /// For a broadcast.
     #[inline]
-    pub fn broadcast(&self, bytes: usize, members: i32, crowded: bool) -> Broadcast {
-        match self.broadcast.unwrap_or(if many(members, crowded) { Broadcast::Tree } else { Broadcast::Flat }) {
+    pub fn broadcast(&self, bytes: usize, members: i32, oversubscribed: bool) -> Broadcast {
+        match self.broadcast.unwrap_or(if many(members, oversubscribed) { Broadcast::Tree } else { Broadcast::Flat }) {
             Broadcast::Tree if bytes <= INLINE => Broadcast::Tree,
             _ => Broadcast::Flat,
         }
@@ -232,10 +232,10 @@ impl Choice {
 
     /// For a reduction.
     #[inline]
-    pub fn reduce(&self, bytes: usize, members: i32, crowded: bool) -> Reduce {
+    pub fn reduce(&self, bytes: usize, members: i32, oversubscribed: bool) -> Reduce {
         let small = bytes <= INLINE;
         match self.reduce {
-            None if small && !many(members, crowded) => Reduce::Flat,
+            None if small && !many(members, oversubscribed) => Reduce::Flat,
             None if small => Reduce::Tree,
             None if bytes < SLICED_REDUCE => Reduce::Whole,
             Some(Reduce::Flat) if !small => Reduce::Whole,
@@ -247,15 +247,15 @@ impl Choice {
 
     /// For an fcollect.
     #[inline]
-    pub fn fcollect(&self, bytes: usize, members: i32, crowded: bool) -> Fcollect {
-        let many_small = many(members, crowded) && bytes <= INLINE;
+    pub fn fcollect(&self, bytes: usize, members: i32, oversubscribed: bool) -> Fcollect {
+        let many_small = many(members, oversubscribed) && bytes <= INLINE;
         self.fcollect.unwrap_or(if many_small { Fcollect::Leader } else { Fcollect::Flat })
     }
 
     /// For a scan.
     #[inline]
-    pub fn scan(&self, bytes: usize, members: i32, crowded: bool) -> Scan {
-        match self.scan.unwrap_or(if many(members, crowded) { Scan::Doubling } else { Scan::Flat }) {
+    pub fn scan(&self, bytes: usize, members: i32, oversubscribed: bool) -> Scan {
+        match self.scan.unwrap_or(if many(members, oversubscribed) { Scan::Doubling } else { Scan::Flat }) {
             Scan::Doubling if bytes <= INLINE => Scan::Doubling,
             _ => Scan::Flat,
         }
@@ -303,8 +303,8 @@ impl Choice {
 
 /// Whether rounds of messages pay.
 #[inline]
-fn many(members: i32, crowded: bool) -> bool {
-    members > FLAT_MEMBERS && !crowded
+fn many(members: i32, oversubscribed: bool) -> bool {
+    members > FLAT_MEMBERS && !oversubscribed
 }
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Which of the internal areas a team uses: ids, of which each PE knows its own.
+//! Which of the sync blocks a team uses: ids, of which each PE knows its own.
 #![allow(unsafe_code)]
 
-use super::area::{AREA, Area, TEAMS};
-use super::post::{Kind, Turn, signature};
-use super::spread::{Call, Spread};
+use super::contribution::{HostCall, Kind, signature};
+use super::hierarchical::{Hierarchy, InterHostCall};
+use super::sync_block::{SYNC_BLOCK, SyncBlock, TEAMS};
 use super::{Team, World};
 use crate::base::Fault;
-use crate::group::{self, Buffer, Fold};
+use crate::inter_host::{self, Buffer, Fold};
 use crate::memory::segments::INTERNAL;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -14,15 +14,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 fn used_ids(w: &World, team: &Team) -> [u64; TEAMS / 64] {
     std::array::from_fn(|word| {
         (0..team.size)
-            .map(|pe| w.world.area(team.world(pe)).ids[word].load(Ordering::Acquire))
+            .map(|pe| w.world.sync_block(team.world(pe)).ids[word].load(Ordering::Acquire))
             .fold(0, |all, one| all | one)
     })
 }
 
 /// The lowest team id that no member has in use.
 pub(super) fn common_free_id(w: &World, parent: &Team) -> Result<Option<usize>, Fault> {
-    let used = match &parent.spread {
-        Some(spread) => return spread_free_id(w, parent, spread),
+    let used = match &parent.hierarchy {
+        Some(hierarchy) => return inter_host_free_id(w, parent, hierarchy),
         None => used_ids(w, parent),
     };
     Ok(lowest_free(&used))
@@ -33,22 +33,23 @@ fn lowest_free(used: &[u64]) -> Option<usize> {
 }
 
 /// As [`common_free_id`]: the first members of the hosts find it together and tell the others.
-fn spread_free_id(w: &World, parent: &Team, spread: &Spread) -> Result<Option<usize>, Fault> {
-    let call = Call::begin(w, parent, spread, signature(Kind::Split, 0))?;
-    let turn = Turn::begin(w, &spread.local, signature(Kind::Split, 0))?;
+fn inter_host_free_id(w: &World, parent: &Team, hierarchy: &Hierarchy) -> Result<Option<usize>, Fault> {
+    let call = InterHostCall::begin(w, parent, hierarchy, signature(Kind::Split, 0))?;
+    let local_call = HostCall::begin(w, &hierarchy.local, signature(Kind::Split, 0))?;
     if call.leads() {
         let mut used = Buffer::new(TEAMS / 8);
-        for (to, word) in used.bytes().chunks_exact_mut(8).zip(used_ids(w, &spread.local)) {
+        for (to, word) in used.bytes().chunks_exact_mut(8).zip(used_ids(w, &hierarchy.local)) {
             to.copy_from_slice(&word.to_ne_bytes());
         }
-        group::fold_doubling(&call.hosts()?, &used.object(), Fold { elem: 8, combine: or })?;
+        let hosts = call.hosts()?;
+        hosts.run(inter_host::fold_doubling(&hosts, &used.object(), Fold { elem: 8, combine: or }))?;
         let used = used.bytes().chunks_exact(8).map(|word| u64::from_ne_bytes(word.try_into().unwrap_or([0xff; 8])));
         let free = lowest_free(&used.collect::<Vec<_>>());
-        turn.show(&[free.map_or(NONE, |id| id as u64)]);
+        local_call.contribute(&[free.map_or(NONE, |id| id as u64)]);
     }
-    let free = Turn::words(turn.see(0)?).0[0];
-    turn.done();
-    call.all_heard();
+    let free = HostCall::words(local_call.contribution(0)?).0[0];
+    local_call.done();
+    call.all_synchronized();
     Ok((free != NONE).then_some(free as usize))
 }
 
@@ -87,10 +88,10 @@ pub(super) fn release_id(w: &World, id: usize) {
     w.world.mine().ids[id / 64].fetch_and(!(1 << (id % 64)), Ordering::AcqRel);
 }
 
-/// Zeroes this PE's area of a team id.
+/// Zeroes this PE's sync block of a team id.
 pub(super) fn clean(w: &World, id: usize) {
-    let area = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * AREA).cast::<AtomicU64>();
-    // SAFETY: the areas of a PE follow each other, AREA bytes apart, and consist of words; no one uses this one now.
-    let words = unsafe { std::slice::from_raw_parts(area, size_of::<Area>() / 8) };
+    let block = w.internal.wrapping_add(w.map.me as usize * INTERNAL + id * SYNC_BLOCK).cast::<AtomicU64>();
+    // SAFETY: the sync blocks of a PE follow each other, SYNC_BLOCK bytes apart, and consist of words; no one uses this one now.
+    let words = unsafe { std::slice::from_raw_parts(block, size_of::<SyncBlock>() / 8) };
     words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
 }

@@ -1,8 +1,8 @@
-//! The members of a team, as their meetings and collectives see each other: words that each of them has in its area.
+//! The members of a team, as their meetings and collectives see each other: words that each of them has in its sync block.
 
 use super::algorithm::Barrier;
-use super::area::{Post, RING};
-use super::{Progress, Team, World, count, leaving, meet};
+use super::sync_block::{MailboxSlot, RING};
+use super::{Progress, Team, World, central_counter, dissemination, finalizing};
 use crate::base::Fault;
 use crate::base::word::Word;
 use crate::os::wait;
@@ -10,9 +10,9 @@ use std::sync::atomic::AtomicU64;
 
 /// One member's view of a team.
 pub trait Members {
-    /// A word of an area.
+    /// A word of a sync block.
     type Word: Word;
-    /// Collectives whose posts can stand side by side.
+    /// Collectives whose contributions can stand side by side.
     const RING: u64;
 
     /// This member's number.
@@ -25,9 +25,9 @@ pub trait Members {
     fn round(&self, pe: i32, round: usize) -> &Self::Word;
     /// Arrivals at the counting barrier, and the barrier completed last.
     fn hub(&self) -> (&Self::Word, &Self::Word);
-    /// A member's post for a collective.
-    fn post(&self, pe: i32, number: u64) -> &Post<Self::Word>;
-    /// Collectives with posts that a member has finished.
+    /// A member's slot for a collective.
+    fn slot(&self, pe: i32, number: u64) -> &MailboxSlot<Self::Word>;
+    /// Collectives with contributions that a member has finished.
     fn done(&self, pe: i32) -> &Self::Word;
     /// Waits until `ready` gives a value. Fault: a member does not come.
     fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault>;
@@ -37,14 +37,14 @@ pub trait Members {
 
 /// A team of this process, and the world that it is in.
 #[derive(Debug, Clone, Copy)]
-pub struct Present<'w> {
+pub struct TeamView<'w> {
     /// Map and algorithms.
     pub w: &'w World,
     /// The team.
     pub team: &'w Team,
 }
 
-impl Members for Present<'_> {
+impl Members for TeamView<'_> {
     type Word = AtomicU64;
     const RING: u64 = RING as u64;
 
@@ -65,35 +65,35 @@ impl Members for Present<'_> {
 
     #[inline(always)]
     fn round(&self, pe: i32, round: usize) -> &AtomicU64 {
-        &self.team.area(pe).rounds[round].0
+        &self.team.sync_block(pe).rounds[round].0
     }
 
     #[inline(always)]
     fn hub(&self) -> (&AtomicU64, &AtomicU64) {
-        let area = self.team.area(0);
-        (&area.arrived.0, &area.released.0)
+        let block = self.team.sync_block(0);
+        (&block.arrived.0, &block.released.0)
     }
 
     #[inline(always)]
-    fn post(&self, pe: i32, number: u64) -> &Post {
-        &self.team.area(pe).posts[(number % Self::RING) as usize]
+    fn slot(&self, pe: i32, number: u64) -> &MailboxSlot {
+        &self.team.sync_block(pe).mailbox[(number % Self::RING) as usize]
     }
 
     #[inline(always)]
     fn done(&self, pe: i32) -> &AtomicU64 {
-        &self.team.area(pe).done.0
+        &self.team.sync_block(pe).done.0
     }
 
     #[inline(always)]
     fn until<R>(&self, ready: impl FnMut() -> Option<R>) -> Result<R, Fault> {
-        wait::until_or(self.w.map.crowded, ready, || leaving::left_behind(self.w, self.team))
+        wait::until_or(self.w.map.oversubscribed, ready, || finalizing::absent_member(self.w, self.team))
     }
 
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
-        match self.w.algorithms.barrier(self.w.map.crowded) {
-            Barrier::Counter => count(self),
-            Barrier::Dissemination => meet(self),
+        match self.w.algorithms.barrier(self.w.map.oversubscribed) {
+            Barrier::Counter => central_counter(self),
+            Barrier::Dissemination => dissemination(self),
         }
     }
 }

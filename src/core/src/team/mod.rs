@@ -1,36 +1,39 @@
 //! Teams (Section 9.4): handles, the world, translation of PE numbers.
 //!
 //! Every team that the specification can make is a strided range of the world's PEs, so a team is three numbers, an
-//! internal area of its own and its place in it.
+//! sync block of its own and its place in it.
 #![allow(unsafe_code)]
 
-pub mod agree;
 pub mod algorithm;
 mod api;
-pub mod area;
+pub mod aset;
+mod barrier;
+pub mod check;
+pub mod contribution;
+pub mod finalizing;
+pub mod hierarchical;
 mod ids;
-pub mod leaving;
-mod meet;
+pub mod mail;
 pub mod members;
-pub mod post;
+pub mod pe_list;
 mod split;
-pub mod spread;
+pub mod sync_block;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
+pub use barrier::{central_counter, dissemination};
 pub use ids::ALWAYS;
-pub use meet::{count, meet};
-pub use members::{Members, Present};
-pub use split::{destroy, split_2d, split_strided};
+pub use members::{Members, TeamView};
+pub use split::{destroy, split_2d, split_aset, split_strided};
 
 use crate::base::slab::Slab;
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use crate::memory::Map;
 use crate::memory::segments::INTERNAL;
-use area::{AREA, Area, TEAMS};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
+use sync_block::{SYNC_BLOCK, SyncBlock, TEAMS};
 
 /// Teams that programs make. There are never more than ids, of which each PE's teams have different ones.
 static SLAB: Slab<Team, TEAMS> = Slab::new();
@@ -63,7 +66,7 @@ pub const NUM_CONTEXTS: i64 = 1;
 /// A team, as one of its members sees it.
 #[derive(Debug)]
 pub struct Team {
-    /// Which of the internal areas is its own; the same on all members.
+    /// Which of the sync blocks is its own; the same on all members.
     pub id: usize,
     /// World number of its PE 0, distance between members, members.
     pub start: i32,
@@ -76,12 +79,12 @@ pub struct Team {
     config: Config,
     /// Contexts made from this team that live: they end with it (Section 9.4.8).
     contexts: Mutex<BTreeSet<usize>>,
-    /// Address of world PE 0's copy of this team's area.
-    areas: *const u8,
+    /// Address of world PE 0's copy of this team's sync block.
+    sync_blocks: *const u8,
     /// What collectives have done so far.
     pub progress: Progress,
     /// Where members are on several hosts: what it does instead.
-    pub spread: Option<Box<spread::Spread>>,
+    pub hierarchy: Option<Box<hierarchical::Hierarchy>>,
 }
 
 /// Counters of this PE on one team. Collectives on a team do not run concurrently (Section 9.10), so plain cells do.
@@ -89,8 +92,8 @@ pub struct Team {
 pub struct Progress {
     /// Barriers and syncs begun.
     pub barriers: Cell<u64>,
-    /// Collectives begun that use posts.
-    pub posts: Cell<u64>,
+    /// Collectives begun that use contributions.
+    pub contributions: Cell<u64>,
     /// Every member is known to have finished this many of them.
     pub all_done: Cell<u64>,
 }
@@ -99,7 +102,7 @@ impl Progress {
     /// Nothing yet.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        Self { barriers: Cell::new(0), posts: Cell::new(0), all_done: Cell::new(0) }
+        Self { barriers: Cell::new(0), contributions: Cell::new(0), all_done: Cell::new(0) }
     }
 
     /// Begins a barrier; gives its number.
@@ -118,7 +121,7 @@ unsafe impl Sync for Team {}
 unsafe impl Send for Team {}
 
 impl Team {
-    /// A team of PEs of this host, whose areas are clean on every member.
+    /// A team of PEs of this host, whose sync blocks are clean on every member.
     pub const fn new(internal: *const u8, id: usize, range: (i32, i32, i32), me: i32, config: Config) -> Self {
         let (start, stride, size) = range;
         Self {
@@ -129,9 +132,9 @@ impl Team {
             me,
             config,
             contexts: Mutex::new(BTreeSet::new()),
-            areas: internal.wrapping_add(id * AREA),
+            sync_blocks: internal.wrapping_add(id * SYNC_BLOCK),
             progress: Progress::new(),
-            spread: None,
+            hierarchy: None,
         }
     }
 
@@ -151,18 +154,18 @@ impl Team {
         (offset % self.stride == 0 && (rank as u32) < self.size as u32).then_some(rank)
     }
 
-    /// A member's internal area of this team.
+    /// A member's sync block of this team.
     #[inline(always)]
-    pub fn area(&self, pe: i32) -> &Area {
+    pub fn sync_block(&self, pe: i32) -> &SyncBlock {
         debug_assert!((pe as u32) < self.size as u32);
-        // SAFETY: the areas of all PEs of the host are mapped, INTERNAL bytes apart; all of their fields are atomic.
-        unsafe { &*self.areas.wrapping_add(self.world(pe) as usize * INTERNAL).cast() }
+        // SAFETY: the sync blocks of all PEs of the host are mapped, INTERNAL bytes apart; all of their fields are atomic.
+        unsafe { &*self.sync_blocks.wrapping_add(self.world(pe) as usize * INTERNAL).cast() }
     }
 
-    /// This PE's internal area of this team.
+    /// This PE's sync block of this team.
     #[inline(always)]
-    pub fn mine(&self) -> &Area {
-        self.area(self.me)
+    pub fn mine(&self) -> &SyncBlock {
+        self.sync_block(self.me)
     }
 }
 
@@ -177,18 +180,18 @@ pub struct World {
     /// `SHMEM_TEAM_SHARED`: its own team, though all PEs of this host are in it.
     pub shared: Team,
     /// The meeting of `shmem_finalize`.
-    pub ending: leaving::Ending,
-    /// Where the internal area of world PE 0 lies or, where it is on another host, would lie; the others' follow.
+    pub finalize_barrier: finalizing::FinalizeBarrier,
+    /// Where the sync block of world PE 0 lies or, where it is on another host, would lie; the others' follow.
     pub internal: *const u8,
     /// What the environment says of algorithms.
     pub algorithms: algorithm::Choice,
     /// First PEs of all hosts, ascending.
     pub hosts: Vec<u32>,
     /// Of groups of PEs on several hosts.
-    pub common: spread::Common,
+    pub common: hierarchical::Common,
 }
 
-// SAFETY: the map is constant once published, the teams are Sync, the areas atomic.
+// SAFETY: the map is constant once published, the teams are Sync, the sync blocks atomic.
 unsafe impl Sync for World {}
 // SAFETY: as above.
 unsafe impl Send for World {}
@@ -210,11 +213,11 @@ impl World {
             map: Map::EMPTY,
             world: Team::new(std::ptr::null(), 0, (0, 1, 0), 0, Config { num_contexts: 0 }),
             shared: Team::new(std::ptr::null(), 1, (0, 1, 0), 0, Config { num_contexts: 0 }),
-            ending: leaving::Ending::new(std::ptr::null(), (0, 1, 0), 0),
+            finalize_barrier: finalizing::FinalizeBarrier::new(std::ptr::null(), (0, 1, 0), 0),
             internal: std::ptr::null(),
             algorithms: algorithm::Choice::AUTO,
             hosts: Vec::new(),
-            common: spread::Common::new(),
+            common: hierarchical::Common::new(),
         }
     }
 
@@ -244,15 +247,17 @@ pub(crate) fn unknown(handle: usize) -> Fault {
 /// Waits for all members of a team, by the algorithm in force.
 #[inline]
 pub fn sync(w: &World, team: &Team) -> Result<(), Fault> {
-    match &team.spread {
-        Some(spread) => spread::sync(w, team, spread),
-        None => Present { w, team }.sync(),
+    match &team.hierarchy {
+        Some(hierarchy) => hierarchical::sync(w, team, hierarchy),
+        None => TeamView { w, team }.sync(),
     }
 }
 
 /// Ends all teams that programs made, and all contexts: what a program leaves behind at its last finalize.
 pub(crate) fn forget_all(w: &World) {
     crate::context::forget_all();
+    crate::request::forget_all();
+    aset::forget_all();
     SLAB.clear();
     ids::forget_ids(w);
 }

@@ -1,11 +1,13 @@
 //! Making and ending teams (Sections 9.4.6 to 9.4.8).
 #![allow(unsafe_code)]
 
-use super::agree::{Arg, agree};
+use super::aset::{self, Opaque};
+use super::check::{Arg, check_matching};
+use super::contribution::Kind;
+use super::hierarchical;
 use super::ids::{clean, common_free_id, release_id, take_id};
-use super::post::Kind;
-use super::spread;
-use super::{Config, Handle, NUM_CONTEXTS, Present, SLAB, Team, World, unknown};
+use super::pe_list::PeList;
+use super::{Config, Handle, NUM_CONTEXTS, SLAB, Team, TeamView, World, unknown};
 use crate::base::{Cause, Fault};
 use crate::context::Ctx;
 use std::sync::PoisonError;
@@ -35,7 +37,7 @@ pub fn split_strided(
         return Ok(-1);
     };
     let number = |name, value: i32| (Arg::Number(name), i64::from(value) as u64);
-    agree(w, parent, Kind::Split, &[number("start", start), number("stride", stride), number("size", size)])?;
+    check_matching(w, parent, Kind::Split, &[number("start", start), number("stride", stride), number("size", size)])?;
     // A stride of 0 makes a team of one PE only.
     let last = i64::from(start) + i64::from(stride) * (i64::from(size) - 1);
     let inside = |pe: i64| (0..i64::from(parent.size)).contains(&pe);
@@ -46,6 +48,30 @@ pub fn split_strided(
     // With one member any stride is the same, and it may be too large to compute with.
     let stride = if size == 1 { 1 } else { stride };
     let team = make(w, parent, &[Wanted { start, stride, size, config }])?;
+    finish(team, new_team)
+}
+
+/// `shmemx_team_split_aset`: the members of a set, in its order, all of them of the parent. Gives 0, or nonzero where the set is no strided
+/// range of the parent, which teams are; collective over the parent.
+pub fn split_aset(
+    w: &World,
+    parent: Handle,
+    set: *const Opaque,
+    config: *const Config,
+    mask: i64,
+    new_team: *mut Handle,
+) -> Result<i32, Fault> {
+    let Some((parent, config)) = begin(w, parent, config, mask, new_team)? else {
+        return Ok(-1);
+    };
+    let set = aset::get(set)?;
+    check_matching(w, parent, Kind::Split, &[(Arg::Number("set"), set.name as u64)])?;
+    let ranks: Option<Vec<i32>> = set.pes.iter().map(|pe| parent.rank_of(pe)).collect();
+    // Every member sees the same set and leaves here.
+    let Some(PeList::Strided { start, stride, size }) = ranks.map(|ranks| PeList::of(&ranks)) else {
+        return Ok(-1);
+    };
+    let team = make(w, parent, &[Wanted { start, stride, size: size as i32, config }])?;
     finish(team, new_team)
 }
 
@@ -67,7 +93,7 @@ pub fn split_2d(
     let (Some((parent, x_config)), Some((_, y_config))) = (x, y) else {
         return Ok(-1);
     };
-    agree(w, parent, Kind::Split2d, &[(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
+    check_matching(w, parent, Kind::Split2d, &[(Arg::Number("xrange"), i64::from(xrange) as u64)])?;
     if xrange < 1 {
         return Ok(-1);
     }
@@ -108,9 +134,9 @@ pub fn destroy(w: &World, handle: Handle) -> Result<(), Fault> {
             expected: "a team that split_strided or split_2d made",
         }));
     }
-    agree(w, team, Kind::Destroy, &[])?;
-    // Nobody polls another PE's area after this: the last collective on the team waits in the callers' own areas.
-    meet(w, team)?;
+    check_matching(w, team, Kind::Destroy, &[])?;
+    // Nobody polls another PE's sync block after this: the last collective on the team waits in the callers' own sync blocks.
+    synchronize(w, team)?;
     let (id, contexts) = (team.id, std::mem::take(&mut *team.contexts.lock().unwrap_or_else(PoisonError::into_inner)));
     for ctx in contexts {
         // One that the program destroyed itself, as it must destroy private ones, is dead already.
@@ -189,7 +215,7 @@ fn discard(w: &World, made: Made) {
 /// Makes disjoint teams out of a parent; all of them use one id. Collective over the parent.
 fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
     // Between the two meetings no member changes its set of ids, so all find the same one free everywhere.
-    meet(w, parent)?;
+    synchronize(w, parent)?;
     let id = common_free_id(w, parent)?;
     let mine = wanted.iter().find_map(|t| {
         let offset = parent.me - t.start;
@@ -197,10 +223,10 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
         (offset == rank * t.stride && (rank as u32) < t.size as u32).then_some((t, rank))
     });
     if let (Some(id), Some(_)) = (id, mine) {
-        // A clean area before anyone can write to it: members do so after the second meeting only.
+        // A clean sync block before anyone can write to it: members do so after the second meeting only.
         clean(w, id);
     }
-    meet(w, parent)?;
+    synchronize(w, parent)?;
     let Some(id) = id else { return Ok(Made::NoRoom) };
     let Some((t, rank)) = mine else {
         return Ok(Made::Outside);
@@ -211,10 +237,10 @@ fn make(w: &World, parent: &Team, wanted: &[Wanted]) -> Result<Made, Fault> {
     Ok(SLAB.insert(team).map_or(Made::NoRoom, |handle| Made::Member(Handle(handle))))
 }
 
-/// Waits for all members. They wait on words of their own areas only.
-fn meet(w: &World, team: &Team) -> Result<(), Fault> {
-    match &team.spread {
-        Some(spread) => spread::sync_by(w, team, spread, |local| super::meet(local)),
-        None => super::meet(&Present { w, team }),
+/// Waits for all members. They wait on words of their own sync blocks only.
+fn synchronize(w: &World, team: &Team) -> Result<(), Fault> {
+    match &team.hierarchy {
+        Some(hierarchy) => hierarchical::sync_by(w, team, hierarchy, |local| super::dissemination(local)),
+        None => super::dissemination(&TeamView { w, team }),
     }
 }

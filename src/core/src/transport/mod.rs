@@ -153,7 +153,7 @@ pub trait Transport: Send + Sync + Debug {
     /// What it can do.
     fn capabilities(&self) -> Capabilities;
 
-    /// What other PEs have to know to reach this one: what [`Directory::card`] gives there. At most 400 bytes.
+    /// What other PEs have to know to reach this one: what [`Directory::address`] gives there. At most 400 bytes.
     fn endpoint_address(&self) -> &[u8] {
         &[]
     }

@@ -7,9 +7,9 @@ use pellucid_core::transport::ofi::Settings;
 use pellucid_core::transport::{AmoOp, Channel, Completion, Transport};
 use pellucid_core::transport::{Atomics, Directory};
 
-fn directory(card: Vec<u8>) -> Directory {
+fn directory(address: Vec<u8>) -> Directory {
     Directory {
-        address: Box::new(move |_| Ok(card.clone())),
+        address: Box::new(move |_| Ok(address.clone())),
         host: Box::new(|pe| format!("host{pe}")),
         answer: Box::new(|_| 0),
         note: Box::new(|_| ()),
@@ -54,16 +54,16 @@ fn atomics_that_a_provider_lacks_are_named_at_the_start() {
 }
 
 #[test]
-fn cards_that_do_not_fit_are_refused() {
+fn addresses_that_do_not_fit_are_refused() {
     let Some(pes) = job(1, &settings()) else { return };
     let mut other = pes[0].fabric.endpoint_address().to_vec();
     // The first letter of the provider's name, behind lengths and keys.
     let real = String::from_utf8(other[44..47].to_vec()).unwrap();
     other[44] = b'x';
-    for (card, why) in
-        [(Vec::new(), "its card is not understood"), (other, &format!("its provider is x{}", &real[1..]))]
+    for (address, why) in
+        [(Vec::new(), "its endpoint address is not understood"), (other, &format!("its provider is x{}", &real[1..]))]
     {
-        let pe = open(0, 2, &settings(), directory(card)).unwrap();
+        let pe = open(0, 2, &settings(), directory(address)).unwrap();
         // SAFETY: nothing is sent.
         let fault = unsafe { pe.fabric.put(Channel::DEFAULT, heap(1, 0), [0u8; 8].as_ptr(), 8, Completion::Local) };
         let text = fault.unwrap_err().to_string();

@@ -65,7 +65,7 @@ pub fn settings() -> Settings {
         provider: Some(provider),
         interface: Some("127.0.0.1".into()),
         loopback: true,
-        crowded: true,
+        oversubscribed: true,
         ..Settings::default()
     }
 }
@@ -76,11 +76,13 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
         eprintln!("skipped: {error}");
         return None;
     }
-    let cards: Arc<Mutex<Vec<Vec<u8>>>> = Arc::default();
+    let addresses: Arc<Mutex<Vec<Vec<u8>>>> = Arc::default();
     let pes = (0..npes).map(|me| {
-        let cards = cards.clone();
+        let addresses = addresses.clone();
         let directory = Directory {
-            address: Box::new(move |pe| -> Result<Vec<u8>, Fault> { Ok(cards.lock().unwrap()[pe as usize].clone()) }),
+            address: Box::new(move |pe| -> Result<Vec<u8>, Fault> {
+                Ok(addresses.lock().unwrap()[pe as usize].clone())
+            }),
             host: Box::new(|pe| format!("host{pe}")),
             answer: Box::new(|_| 0),
             note: Box::new(|_| ()),
@@ -89,7 +91,7 @@ pub fn job(npes: usize, settings: &Settings) -> Option<Vec<Pe>> {
         open(me, npes, settings, directory).unwrap()
     });
     let pes: Vec<Pe> = pes.collect();
-    *cards.lock().unwrap() = pes.iter().map(|pe| pe.fabric.endpoint_address().to_vec()).collect();
+    *addresses.lock().unwrap() = pes.iter().map(|pe| pe.fabric.endpoint_address().to_vec()).collect();
     Some(pes)
 }
 

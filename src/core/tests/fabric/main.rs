@@ -58,7 +58,7 @@ fn puts_and_gets_of_all_sizes() {
             }
         }
     }
-    let wire = pes[0].fabric.wire();
+    let wire = pes[0].fabric.network_counters();
     assert!(wire.writes() > 20 && wire.reads() > 20 && wire.requests() > 0 && wire.injects() > 0);
 }
 

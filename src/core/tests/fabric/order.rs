@@ -155,7 +155,7 @@ fn small_nonblocking_puts_share_messages() {
     for (i, value) in values.iter().enumerate() {
         assert_eq!(pes[1].word(8 * i), *value);
     }
-    let wire = pes[0].fabric.wire();
+    let wire = pes[0].fabric.network_counters();
     assert_eq!(wire.request_entries(), 50_000);
     assert!(wire.requests() < 5_000, "{} messages", wire.requests());
 }

@@ -29,9 +29,9 @@ fn a_pe_that_computes_sleeps_and_is_served() {
             if sleep == Sleep::Naps {
                 continue;
             }
-            let (start, before) = (Instant::now(), pes[1].fabric.wire().naps());
+            let (start, before) = (Instant::now(), pes[1].fabric.network_counters().naps());
             std::thread::sleep(Duration::from_millis(20 * (round % 4)));
-            let naps = pes[1].fabric.wire().naps() - before;
+            let naps = pes[1].fabric.network_counters().naps() - before;
             // Each sleep is twice as long as the one before, to 100 ms; the requests of a round wake it a few times.
             let most = 40 + start.elapsed().as_millis() as u64 / 50;
             assert!(naps <= most, "{sleep:?}: {naps} sleeps, {most} at most");

@@ -1,4 +1,4 @@
-//! Somebody who reaches the endpoint of a PE and is not of its job. Here it is a PE of another job, which has a card of
+//! Somebody who reaches the endpoint of a PE and is not of its job. Here it is a PE of another job, which has an endpoint address of
 //! the PE's with everything in it but what only the job knows.
 
 use super::job::{Pe, heap, job, open, settings};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Where keys of heap and data, and the token, are in a card.
+/// Where keys of heap and data, and the token, are in an endpoint address.
 const KEYS: std::ops::Range<usize> = 4..20;
 const TOKEN: std::ops::Range<usize> = 36..44;
 
-fn directory(card: Vec<u8>, notes: &Arc<AtomicUsize>) -> Directory {
+fn directory(address: Vec<u8>, notes: &Arc<AtomicUsize>) -> Directory {
     let notes = notes.clone();
     Directory {
-        address: Box::new(move |_| -> Result<Vec<u8>, Fault> { Ok(card.clone()) }),
+        address: Box::new(move |_| -> Result<Vec<u8>, Fault> { Ok(address.clone()) }),
         host: Box::new(|pe| format!("host{pe}")),
         answer: Box::new(|_| 0),
         note: Box::new(move |text| {
@@ -31,15 +31,15 @@ fn directory(card: Vec<u8>, notes: &Arc<AtomicUsize>) -> Directory {
 
 /// PE 0 of a job of its own, which takes a PE of another job for its PE 1.
 fn stranger(target: &[u8], forget: std::ops::Range<usize>) -> Pe {
-    let mut card = target.to_vec();
-    card[forget].iter_mut().for_each(|byte| *byte ^= 0x5a);
-    open(0, 2, &settings(), directory(card, &Arc::default())).unwrap()
+    let mut address = target.to_vec();
+    address[forget].iter_mut().for_each(|byte| *byte ^= 0x5a);
+    open(0, 2, &settings(), directory(address, &Arc::default())).unwrap()
 }
 
 fn await_strangers(pe: &Pe, count: u64) {
     let until = Instant::now() + Duration::from_secs(30);
-    while pe.fabric.wire().strangers() < count {
-        assert!(Instant::now() < until, "{:?}", pe.fabric.wire());
+    while pe.fabric.network_counters().strangers() < count {
+        assert!(Instant::now() < until, "{:?}", pe.fabric.network_counters());
         pe.fabric.progress();
     }
 }
@@ -68,7 +68,7 @@ fn messages_of_strangers_are_dropped_and_counted() {
     assert_eq!(target.bytes(SegmentId::HEAP, 0, 128), [0; 128]);
     assert_eq!(target.fabric.take(0, tag).unwrap(), None);
     assert_eq!(notes.load(Ordering::Relaxed), 1, "one line, however many messages");
-    assert_eq!((target.fabric.wire().received(), target.fabric.wire().served()), (0, 0));
+    assert_eq!((target.fabric.network_counters().received(), target.fabric.network_counters().served()), (0, 0));
 }
 
 #[test]

@@ -3,12 +3,14 @@
 //! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
 
 use super::cursor::Cursor;
-use super::{ReadError, counters};
-use crate::detail::{Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, Team, Traffic};
+use super::{ReadError, counters, phases};
+use crate::detail::{
+    Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline, Traffic, Usage,
+};
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 12] = [
+pub(super) const TAGS: [u32; 15] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -21,6 +23,9 @@ pub(super) const TAGS: [u32; 12] = [
     TAG_CONTEXTS,
     TAG_COUNTERS,
     TAG_WIRE,
+    TAG_SYSTEM,
+    TAG_PHASES,
+    TAG_TIMELINE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -46,6 +51,12 @@ const TAG_CONTEXTS: u32 = 13;
 const TAG_COUNTERS: u32 = 14;
 /// Numbers of the network; left out where there is none.
 const TAG_WIRE: u32 = 15;
+/// What the system gave; left out where it is not known. (16 is `TAG_DENIED`.)
+const TAG_SYSTEM: u32 = 17;
+/// What lies before the synchronisations, in their order, and after the last ones.
+const TAG_PHASES: u32 = 18;
+/// What the PE did over time.
+const TAG_TIMELINE: u32 = 19;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -112,9 +123,59 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             out.text(name);
             out.u64(*value);
         }),
+        TAG_SYSTEM if d.system != System::default() => system_words(&d.system).into_iter().for_each(|n| out.u64(n)),
+        TAG_PHASES if d.syncs.iter().any(|sync| sync.phase.begin_ns > 0) || !d.last_phases.is_empty() => {
+            phases::encode(&mut out, d);
+        }
+        TAG_TIMELINE if d.timeline.width_ns > 0 => {
+            [d.timeline.begin_ns, d.timeline.width_ns].into_iter().for_each(|n| out.u64(n));
+            out.list(&d.timeline.slices, |out, slice| slice.iter().for_each(|&ns| out.u64(ns)));
+        }
         _ => return None,
     }
     Some(out.0)
+}
+
+/// The payload of the system's section: a `u64` each.
+fn system_words(s: &System) -> [u64; 14] {
+    let ([heap, heap_bytes, data, data_bytes], u) = (s.memory, s.usage);
+    [
+        s.cores.into(),
+        s.allowed.into(),
+        s.threads_ns,
+        heap,
+        heap_bytes,
+        data,
+        data_bytes,
+        s.heap_used,
+        s.heap_most,
+        u.user_ns,
+        u.system_ns,
+        u.page_faults,
+        u.voluntary_switches,
+        u.involuntary_switches,
+    ]
+}
+
+fn system(c: &mut Cursor<'_>) -> Result<System, ReadError> {
+    let mut next = || c.u64("what the system gave");
+    let mut small = || Ok::<u32, ReadError>(u32::try_from(next()?).unwrap_or(u32::MAX));
+    let (cores, allowed) = (small()?, small()?);
+    Ok(System {
+        cores,
+        allowed,
+        threads_ns: next()?,
+        memory: [next()?, next()?, next()?, next()?],
+        heap_used: next()?,
+        heap_most: next()?,
+        usage: Usage {
+            user_ns: next()?,
+            system_ns: next()?,
+            page_faults: next()?,
+            voluntary_switches: next()?,
+            involuntary_switches: next()?,
+        },
+    })
 }
 
 /// Reads a section into the detail. Sections of other tags are left alone.
@@ -192,7 +253,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 let op = last.1.unwrap_or(u16::MAX);
                 let mut next = || c.u64("a synchronisation");
                 let (address, number, arrived_ns, left_ns) = (next()?, next()?, next()?, next()?);
-                Ok(Sync { team, region, op, address, number, arrived_ns, left_ns })
+                Ok(Sync { team, region, op, address, number, arrived_ns, left_ns, phase: Phase::default() })
             })?;
         }
         TAG_NBI => {
@@ -219,6 +280,17 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
             })?;
         }
         TAG_COUNTERS => d.counters = counters::decode(c)?,
+        TAG_SYSTEM => d.system = system(c)?,
+        TAG_PHASES => phases::decode(c, d)?,
+        TAG_TIMELINE => {
+            let mut next = || c.u64("the time line");
+            let (begin_ns, width_ns) = (next()?, next()?);
+            let slices = list(c, |c| {
+                let mut next = || c.u64("a slice of the time line");
+                Ok([next()?, next()?, next()?])
+            })?;
+            d.timeline = Timeline { begin_ns, width_ns, slices };
+        }
         TAG_WIRE => d.wire = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?,
         _ => {}
     }

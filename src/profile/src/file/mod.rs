@@ -20,6 +20,10 @@
 //! | 4 to 13 | costs, peers, objects, regions, call sites, markers, teams, synchronisations, nonblocking operations, contexts: see `detail` |
 //! | 14 | hardware and software counters: see `counters` |
 //! | 15 | numbers of the network: see `detail` |
+//! | 16 | time denied to samples: see `encode::denied` |
+//! | 17 | what the system gave: see `detail` |
+//! | 18 | what lies between synchronisations: see `phases` |
+//! | 19 | what the PE did over time: see `detail` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
 //! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name
@@ -34,6 +38,7 @@ mod directory;
 mod encode;
 mod error;
 mod part;
+mod phases;
 #[cfg(feature = "report")]
 mod source;
 mod write;

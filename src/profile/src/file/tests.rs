@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
 use crate::detail::{
-    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, Marker, Module, Nbi, Peer, Region, Site,
-    Sync, Team, Traffic,
+    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, LastPhase, Marker, Module, Nbi, Peer,
+    Phase, Region, Site, Sync, System, Team, Timeline, Traffic, Usage,
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -92,6 +92,7 @@ fn detail() -> Detail {
     let traffic = Traffic { calls: 3, bytes: u64::MAX };
     let counter = Counter { name: "cycles".into(), available: true, total: 9, ..Counter::default() };
     let missing = Counter { name: "page-faults".into(), remark: "fuer spaeter: \u{e4}".into(), ..Counter::default() };
+    let phase = Phase { from: Some((0x1240, 3)), begin_ns: 5, library_ns: u64::MAX };
     let detail = Detail {
         peers: vec![
             Peer { pe: Some(1), put: traffic, ..Peer::default() },
@@ -111,12 +112,32 @@ fn detail() -> Detail {
         regions: vec![Region::default(), Region { name: "step".into(), entries: 2, ..Region::default() }],
         markers: vec![Marker { name: "m".into(), count: 1, sum: 0.5, min: 0.5, max: 0.5, last: 0.5 }],
         teams: vec![Team { start: 0, stride: 1, size: 2, calls: 1, ..Team::default() }],
-        syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, ..Sync::default() }],
+        syncs: vec![Sync { op: 0, number: 7, arrived_ns: 8, left_ns: 9, phase, ..Sync::default() }],
+        last_phases: vec![
+            LastPhase { phase: Phase { begin_ns: 9, ..Phase::default() }, end_ns: 12 },
+            LastPhase { phase, end_ns: u64::MAX },
+        ],
         sync_every: 2,
         nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7 },
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,
+        timeline: Timeline { begin_ns: 10, width_ns: 1 << 20, slices: vec![[1, 2, 3], [0, u64::MAX, 0]] },
+        system: System {
+            cores: 2,
+            allowed: 1,
+            threads_ns: 999_980,
+            memory: [0x10_0000, 4096, 0x20_0000, 64],
+            heap_used: 8,
+            heap_most: 16,
+            usage: Usage {
+                user_ns: 1,
+                system_ns: 2,
+                page_faults: 3,
+                voluntary_switches: 4,
+                involuntary_switches: u64::MAX,
+            },
+        },
         counters: Counters {
             list: vec![counter, missing],
             routines: vec![CounterRoutine { routine: "shmem_putmem".into(), calls: 5, values: vec![4, 0] }],

@@ -5,10 +5,12 @@ use std::sync::Arc;
 
 use super::Merged;
 use super::counters::CounterSums;
+use super::efficiency::{Efficiencies, LastArrivals};
 use super::groups::Groups;
 use super::matrix::Matrices;
 use super::meetings::Meetings;
 use super::pe::PeRow;
+use super::phases::Phases;
 use super::plan::{Plan, SiteName};
 use super::regions::Regions;
 use super::routines::Routines;
@@ -27,6 +29,8 @@ pub(super) struct Fold<'p> {
     meetings: Meetings,
     groups: Groups,
     counters: CounterSums,
+    efficiencies: Efficiencies,
+    phases: Phases,
 }
 
 impl<'p> Fold<'p> {
@@ -42,6 +46,8 @@ impl<'p> Fold<'p> {
             meetings: Meetings::default(),
             groups: Groups::default(),
             counters: CounterSums::default(),
+            efficiencies: Efficiencies::default(),
+            phases: Phases::default(),
         }
     }
 
@@ -61,9 +67,13 @@ impl<'p> Fold<'p> {
         self.counters.add(pe);
     }
 
-    /// Adds the call sites of a PE only.
-    pub(super) fn add_sites(&mut self, pe: &Pe) {
-        self.sites.add(self.plan, pe);
+    /// Adds what needs to know all PEs: how long each waited for others, and the call sites where only some are kept.
+    pub(super) fn add_again(&mut self, pe: &Pe) {
+        self.efficiencies.add(self.plan, pe);
+        self.phases.add(self.plan, pe);
+        if self.plan.sites.is_some() {
+            self.sites.add(self.plan, pe);
+        }
     }
 
     /// Adds another heap.
@@ -76,6 +86,13 @@ impl<'p> Fold<'p> {
         self.meetings.join(self.plan, other.meetings);
         self.groups.join(self.plan, other.groups);
         self.counters.join(other.counters);
+        self.efficiencies.join(other.efficiencies);
+        self.phases.join(other.phases);
+    }
+
+    /// When the last member came to each meeting.
+    pub(super) fn last_arrivals(&self) -> LastArrivals {
+        self.meetings.last_arrivals()
     }
 
     /// The call sites that are to be read again, where there were too many.
@@ -102,6 +119,8 @@ impl<'p> Fold<'p> {
         merged.teams = teams.into_iter().collect();
         merged.wire = wire.into_iter().collect();
         merged.counters = self.counters;
+        merged.efficiencies = self.efficiencies;
+        merged.phases = self.phases.finish();
         merged
     }
 }

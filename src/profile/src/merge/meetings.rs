@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use super::efficiency::LastArrivals;
 use super::plan::Plan;
 use super::pool::Pool;
 use crate::detail::TeamKey;
@@ -43,7 +44,7 @@ impl Late {
 /// Routine, region, and file and address in it.
 type Group<'a> = (u16, &'a Arc<str>, Option<(&'a Arc<str>, u64)>);
 /// A team and a number among its calls.
-type Meeting = (TeamKey, u64);
+pub(super) type Meeting = (TeamKey, u64);
 
 /// Where the last one came from; names are numbers of the pool.
 #[derive(Clone, Copy, Debug)]
@@ -170,6 +171,12 @@ impl Meetings {
             }
         }
         self.cut(plan.limits.meetings);
+    }
+
+    /// When the last member came to each meeting of which every arrival is known.
+    pub(super) fn last_arrivals(&self) -> LastArrivals {
+        let whole = self.kept.iter().filter(|((team, _), arrivals)| i64::from(arrivals.count) == i64::from(team.3));
+        whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
     }
 
     /// By routine, region and place, most lost first; and of how many meetings one was kept.

@@ -10,21 +10,27 @@
 //! |---|---|
 //! | `plan` | limits, and what has to be known of all PEs beforehand: their hosts |
 //! | `fold` | all sums: a PE is added, two heaps are joined |
+//! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `counters` | a file a kind of sum |
+//! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
+//! | `phases` | what happens between meetings, at the same reading |
 //! | `exact`, `pool` | sums of fractions in any order; texts by number |
 
 mod counters;
+mod efficiency;
 mod exact;
 mod fold;
 mod groups;
 mod matrix;
 mod meetings;
 mod pe;
+mod phases;
 mod plan;
 mod pool;
 mod regions;
 mod routines;
 mod sites;
+mod strip;
 #[cfg(test)]
 mod tests;
 
@@ -33,13 +39,16 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
+pub use efficiency::{Efficiencies, Factors, Parts, Times};
 pub use groups::{ContextKey, TeamSum, WireSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::Late;
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
+pub use phases::{PhaseKey, PhaseSum, Place};
 pub use plan::Limits;
 pub use regions::{MarkerRow, RegionSum};
 pub use sites::{SiteRow, SiteSum};
+pub use strip::{STRIP_COLUMNS, Strip};
 
 use crate::detail::{Context, Peer, TeamKey};
 use crate::model::{Job, Pe, Profile, Routine};
@@ -130,6 +139,10 @@ pub struct Merged {
     pub wire: Vec<(String, WireSum)>,
     /// Hardware and software counters.
     pub counters: CounterSums,
+    /// Times that the factors of parallel efficiency follow from.
+    pub efficiencies: Efficiencies,
+    /// What happens between meetings, most work first.
+    pub phases: Vec<(PhaseKey, PhaseSum)>,
 }
 
 impl Merged {
@@ -144,11 +157,15 @@ impl Merged {
         let (npes, host) = job.as_ref().map_or((0, ""), |job| (job.npes, job.host.as_str()));
         let mut plan = Plan::new(source, npes, host, limits);
         let mut fold = fold_all(source, &plan, Fold::add, &mut progress);
-        let Some(selection) = fold.selection() else { return fold.finish(job) };
+        let (selection, last_arrivals) = (fold.selection(), fold.last_arrivals());
         let sums = fold.finish(job);
-        plan.sites = Some(selection);
-        let sites = fold_all(source, &plan, Fold::add_sites, &mut progress).finish(None);
-        Merged { sites: sites.sites, other_sites: sites.other_sites, ..sums }
+        (plan.sites, plan.last_arrivals) = (selection, last_arrivals);
+        let again = fold_all(source, &plan, Fold::add_again, &mut progress).finish(None);
+        let sums = Merged { efficiencies: again.efficiencies, phases: again.phases, ..sums };
+        if plan.sites.is_none() {
+            return sums;
+        }
+        Merged { sites: again.sites, other_sites: again.other_sites, ..sums }
     }
 
     /// Most time of a PE in a routine, and the first such PE.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::detail::{Cost, Nbi, Site, Traffic};
-use crate::model::{End, LastOp, Pe, Progress, Routine};
+use super::strip::Strip;
+use crate::detail::{Cost, Nbi, Site, System, Traffic};
+use crate::model::{End, LastOp, Pe, Progress, Routine, main_ns};
 use crate::op::Class;
 use crate::size::size_bounds;
 
@@ -37,6 +38,9 @@ pub struct PeRow {
     pub cost: Cost,
     pub overhead_ns: u64,
     pub region_errors: u32,
+    pub system: System,
+    /// What it did over time.
+    pub strip: Option<Box<Strip>>,
     /// Calls by class.
     pub calls: [u64; CLASSES],
     /// Time by class, calls that did not return included.
@@ -87,6 +91,8 @@ impl PeRow {
             cost: pe.detail.cost,
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.detail.region_errors,
+            system: pe.detail.system,
+            strip: Strip::new(pe),
             calls,
             ns,
             bytes: sum(&Routine::traffic_bytes),
@@ -101,6 +107,16 @@ impl PeRow {
     /// Length of its run in nanoseconds.
     pub fn wall_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    /// See [`Pe::main_ns`].
+    pub fn main_ns(&self) -> u64 {
+        main_ns(self.progress, self.init_ns.max(self.start_ns), self.finalize_ns, self.end_ns)
+    }
+
+    /// Time in the library between initialization and finalization, in nanoseconds.
+    pub fn library_ns(&self) -> u64 {
+        self.time_ns(|class| class != Class::Setup)
     }
 
     /// Time in routines of the classes that `of` picks, in nanoseconds, calls that did not return included.

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::efficiency::LastArrivals;
 use super::matrix::{Groups, SIZES};
 use super::{Head, Source};
 
@@ -37,6 +38,8 @@ pub(super) struct Plan {
     pub(super) groups: Vec<Groups>,
     /// The call sites to keep; `None`: those that take most.
     pub(super) sites: Option<Vec<SiteName>>,
+    /// What the first reading has found of meetings.
+    pub(super) last_arrivals: LastArrivals,
 }
 
 impl Plan {
@@ -57,6 +60,6 @@ impl Plan {
             hosts.push(host.to_owned());
         }
         let groups = SIZES.map(|largest| Groups::new(npes, &hosts, &of, largest)).into();
-        Plan { limits, groups, sites: None }
+        Plan { limits, groups, sites: None, last_arrivals: LastArrivals::new() }
     }
 }

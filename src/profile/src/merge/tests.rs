@@ -3,7 +3,8 @@
 use super::fold::Fold;
 use super::plan::Plan;
 use super::*;
-use crate::detail::{Detail, Marker, Module, Peer, Region, Site, Sync, Team, Traffic};
+use crate::detail::{Detail, Marker, Module, Peer, Phase, Region, Site, Sync, Team, Traffic};
+use crate::model::Progress;
 use crate::op::{self, Class};
 
 /// Numbers that look random, the same at each run.
@@ -64,7 +65,12 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
             address: base + 0x1000 + dice.below(3),
             number: number / 2,
             arrived_ns: number * 1_000_000 + dice.below(1000),
-            left_ns: 0,
+            left_ns: number * 1_000_000 + 1000 + dice.below(1000),
+            phase: Phase {
+                from: (number > 1).then(|| (base + 0x1000 + dice.below(3), op::find("shmem_barrier_all").unwrap())),
+                begin_ns: number.saturating_sub(1) * 1_000_000 + 2000,
+                library_ns: dice.below(2_000_000),
+            },
         })
         .collect();
     let regions = ["", "halo", "solve"].map(|name| Region {
@@ -89,7 +95,8 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
         wire: vec![("puts".into(), dice.below(99))],
         ..Detail::default()
     };
-    Pe { pe: number, host: format!("node{}", number / 4), end_ns: 1 << 40, routines, detail, ..Pe::default() }
+    let (host, progress) = (format!("node{}", number / 4), Progress::Finalized);
+    Pe { pe: number, host, progress, end_ns: 1 << 40, routines, detail, ..Pe::default() }
 }
 
 fn profile(npes: u32, seed: u64) -> Profile {
@@ -120,18 +127,19 @@ fn in_parts(profile: &Profile, limits: Limits, dice: &mut Dice) -> Merged {
         }
         heaps.into_iter().for_each(last);
     };
-    let (mut merged, mut selected) = (Merged::default(), None);
+    let (mut merged, mut found) = (Merged::default(), None);
     sum(&plan, |fold, pe| fold.add(pe), &mut |mut fold| {
-        selected = fold.selection();
+        found = Some((fold.selection(), fold.last_arrivals()));
         merged = fold.finish(Some(profile.job.clone()));
     });
-    if selected.is_some() {
-        plan.sites = selected;
-        sum(&plan, |fold, pe| fold.add_sites(pe), &mut |fold| {
-            let sites = fold.finish(None);
-            (merged.sites, merged.other_sites) = (sites.sites, sites.other_sites);
-        });
-    }
+    (plan.sites, plan.last_arrivals) = found.unwrap();
+    sum(&plan, |fold, pe| fold.add_again(pe), &mut |fold| {
+        let again = fold.finish(None);
+        (merged.efficiencies, merged.phases) = (again.efficiencies, again.phases);
+        if plan.sites.is_some() {
+            (merged.sites, merged.other_sites) = (again.sites, again.other_sites);
+        }
+    });
     merged
 }
 

@@ -127,6 +127,8 @@ pub fn mark(mark: Mark) {
     match mark {
         Mark::Initialized => {
             super::modules::note(region);
+            super::system::note_processors(region);
+            super::system::note_usage(region);
             head.init_ticks.store(now, Relaxed);
             head.state.store(PE_INITIALIZED, Relaxed);
         }
@@ -135,6 +137,7 @@ pub fn mark(mark: Mark) {
             super::modules::note(region);
             super::counting::refresh();
             super::wire::refresh();
+            super::system::note_usage(region);
             head.finalize_ticks.store(now, Relaxed);
         }
         Mark::Finalized => {

@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::{cold, cost, counting, tls};
+use super::{cold, cost, counting, timeline, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
@@ -160,7 +160,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
     // Acquire pairs with the release of the previous owner: its counts are seen before they are added to.
     slot.head.owner.compare_exchange(from, thread, AcqRel, Relaxed).ok()?;
     let head = &slot.head;
-    if head.owners.load(Relaxed) == 0 {
+    if slot.extra.owners.load(Relaxed) == 0 {
         // The shared slot has what every slot needs to know.
         let model = &region.slots[SLOTS].head;
         head.pe.store(model.pe.load(Relaxed), Relaxed);
@@ -175,7 +175,9 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
         world.size.store(region.slots[SLOTS].extra.teams[0].size.load(Relaxed), Relaxed);
         head.region_since.store(super::hot::ticks(head), Relaxed);
     }
-    head.owners.store(head.owners.load(Relaxed) + 1, Relaxed);
+    slot.extra.lives.since.store(super::hot::ticks(head), Relaxed);
+    slot.extra.owners.store(slot.extra.owners.load(Relaxed) + 1, Relaxed);
+    timeline::begin(slot, &region.head);
     region.head.threads.fetch_add(1, Relaxed);
     region.head.slots_used.fetch_max(index as u32 + 1, Release);
     Some(slot)
@@ -231,9 +233,20 @@ extern "C" fn at_thread_exit(slot: *mut libc::c_void) {
     if PID.load(Relaxed) == std::process::id() {
         crate::trace::thread_ends(slot);
         counting::thread_ends(slot);
+        timeline::end(slot);
+        end_life(slot);
         let _ = slot.head.owner.compare_exchange(thread_id(), OWNER_NONE, Release, Relaxed);
         FULL.store(false, Relaxed);
     }
+}
+
+/// Adds the life of a slot's owner, from the end of initialization on.
+fn end_life(slot: &Slot) {
+    let Some(region) = region_unchecked() else { return };
+    let lives = &slot.extra.lives;
+    let begin = lives.since.load(Relaxed).max(region.head.init_ticks.load(Relaxed));
+    let life = super::hot::ticks(&slot.head).saturating_sub(begin);
+    lives.ended.store(lives.ended.load(Relaxed).saturating_add(life), Relaxed);
 }
 
 fn thread_id() -> u32 {

@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, extra};
+use super::{claims, counting, extra, timeline};
 use crate::clock;
 use crate::histogram::bucket;
-use crate::op::{SAMPLED_BYTES, TOGETHER, Timing, traits};
+use crate::op::{MAX_OPS, SAMPLED_BYTES, TOGETHER, Timing, traits};
 use crate::segment::layout::{
     Cell, ROW_NONE, ROW_OVERFLOW, ROWS, Region, SLOTS, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead,
     current_word,
@@ -199,6 +199,9 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let (row, now) = (row(slot, cell), start + ticks);
     add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
     claims::note(slot, row, now);
+    if timeline::is_due(slot, now) {
+        timeline::settle(slot, op, start, now);
+    }
     trace::rearm(slot, op, true, start + ticks);
 }
 
@@ -311,6 +314,9 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
         trace::event(slot, op, peer, start, end);
     }
     extra::add_exact(slot, ns);
+    if timeline::is_due(slot, end) {
+        timeline::settle(slot, op, start, end);
+    }
     if peer < 0 && traits(op) & TOGETHER != 0 {
         extra::met(slot, peer, start, end);
     }
@@ -359,12 +365,20 @@ pub(super) fn row(slot: &Slot, cell: &Cell) -> u32 {
     let number = if taken < ROWS as u32 - 1 { ROW_OVERFLOW + 1 + taken } else { ROW_OVERFLOW };
     match cell.row.compare_exchange(ROW_NONE, number, Relaxed, Relaxed) {
         Ok(_) => {
+            let op = op_of(slot, cell);
+            slot.extra.used[op / 64].fetch_or(1 << (op % 64), Relaxed);
             if number == ROW_OVERFLOW {
-                slot.head.rows_overflowed.fetch_add(1, Relaxed);
+                slot.extra.rows_overflowed.fetch_add(1, Relaxed);
             }
             number
         }
         // Another thread of the shared slot was first; the row taken here stays unused.
         Err(theirs) => theirs,
     }
+}
+
+/// Which of the slot's cells this is.
+fn op_of(slot: &Slot, cell: &Cell) -> usize {
+    let first = std::ptr::from_ref(&slot.cells).addr();
+    (std::ptr::from_ref(cell).addr().wrapping_sub(first) / size_of::<Cell>()) % MAX_OPS
 }

@@ -172,28 +172,48 @@ pub(super) fn met(slot: &Slot, peer: i32, arrived: u64, left: u64) {
     bump(&team.calls, 1);
     bump(&team.ticks, left.saturating_sub(arrived));
     bump(&team.bytes, slot.head.current.bytes.load(Relaxed));
-    let is_kept = || is_kept(number, 1 << (slot.extra.sync_shift.load(Relaxed) & 63));
-    if at == TEAMS - 1 || !is_kept() {
-        return;
+    if at != TEAMS - 1 && is_kept_now(slot, number) {
+        keep(slot, at, number, arrived, left);
     }
+    let phase = &slot.extra.phase;
+    phase.site.store(slot.head.site.load(Relaxed).into(), Relaxed);
+    phase.left.store(left, Relaxed);
+    phase.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
+}
+
+#[inline(always)]
+fn is_kept_now(slot: &Slot, number: u64) -> bool {
+    let shift = slot.extra.sync_shift.load(Relaxed);
+    shift == 0 || is_kept(number, 1 << (shift & 63))
+}
+
+/// Keeps a meeting, and the phase that it ends.
+#[cold]
+#[inline(never)]
+fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
     if slot.extra.syncs_used.load(Relaxed) as usize >= SYNCS {
         thin_out(slot);
-        if !is_kept() {
+        if !is_kept_now(slot, number) {
             return;
         }
     }
     let used = (slot.extra.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
-    let site = (slot.head.site.load(Relaxed) as usize).min(SITE_OVERFLOW);
-    write(&slot.extra.syncs[used], slot.extra.sites[site].key.load(Relaxed), at, number, arrived, left);
-    slot.extra.syncs_used.store(used as u64 + 1, Relaxed);
-}
-
-#[inline(always)]
-fn write(sync: &Sync, key: u64, team: usize, number: u64, arrived: u64, left: u64) {
-    sync.key.store(key, Relaxed);
+    let key = |site: u64| slot.extra.sites[(site as usize).min(SITE_OVERFLOW)].key.load(Relaxed);
+    let (sync, phase) = (&slot.extra.syncs[used], &slot.extra.phase);
+    sync.key.store(key(slot.head.site.load(Relaxed).into()), Relaxed);
     sync.number.store(number | (team as u64) << 56, Relaxed);
     sync.arrived.store(arrived, Relaxed);
     sync.left.store(left, Relaxed);
+    sync.from_key.store(key(phase.site.load(Relaxed)), Relaxed);
+    sync.from_left.store(phase.left.load(Relaxed), Relaxed);
+    let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
+    sync.library_ns.store(library, Relaxed);
+    slot.extra.syncs_used.store(used as u64 + 1, Relaxed);
+}
+
+/// What is kept of a meeting.
+fn words(sync: &Sync) -> [&AtomicU64; 7] {
+    [&sync.key, &sync.number, &sync.arrived, &sync.left, &sync.from_key, &sync.from_left, &sync.library_ns]
 }
 
 /// Makes room: keeps about half of the records.
@@ -207,10 +227,11 @@ fn thin_out(slot: &Slot) {
     slot.extra.syncs_used.store(0, Relaxed);
     for at in 0..SYNCS {
         let sync = &slot.extra.syncs[at];
-        let number = get(&sync.number);
-        if is_kept(number & ((1 << 56) - 1), 1 << shift) {
-            let (key, arrived, left) = (get(&sync.key), get(&sync.arrived), get(&sync.left));
-            write(&slot.extra.syncs[kept], key, (number >> 56) as usize, number & ((1 << 56) - 1), arrived, left);
+        if is_kept(get(&sync.number) & ((1 << 56) - 1), 1 << shift) {
+            let to = &slot.extra.syncs[kept];
+            for (to, from) in words(to).into_iter().zip(words(sync)) {
+                to.store(get(from), Relaxed);
+            }
             kept += 1;
         }
     }

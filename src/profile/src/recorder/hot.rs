@@ -236,8 +236,9 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
     let Some(slot) = tls::slot() else { return cold::leave_shared(op, start) };
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
-    if row > ROW_OVERFLOW && uses_counter(&slot.head) && !watch::any() {
-        let end = clock::counter();
+    let end = clock::counter();
+    // Slices end at once where the counter is not what stamps are of.
+    if row > ROW_OVERFLOW && end < slot.head.slice_end.load(Relaxed) && !watch::any() {
         let ticks = elapsed(&slot.head, start, end);
         if let Some(ns) = clock::scale_short_ns(ticks, slot.head.clock_mult.load(Relaxed)) {
             add_exact(slot, cell, row, ns);

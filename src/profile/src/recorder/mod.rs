@@ -22,6 +22,8 @@ mod names;
 mod perf;
 mod read;
 mod stall;
+mod system;
+mod timeline;
 mod tls;
 pub(crate) mod watch;
 mod wire;

@@ -34,17 +34,12 @@ pub(super) const WAITING: [(&str, Pick); 4] = [
     ("locks", |pe| pe.time_ns(|c| c == Class::Lock)),
 ];
 
-/// Time in the library.
-pub(super) fn library_ns(pe: &PeRow) -> u64 {
-    pe.time_ns(|_| true)
-}
-
 /// Each kind of time over the PEs. Kinds that took no time anywhere are left out; empty without PEs.
 pub fn balance(pes: &[PeRow]) -> Vec<Balance> {
     let whole: [(&'static str, Pick); 4] = [
-        ("run time", PeRow::wall_ns),
-        ("outside the library", |pe| pe.wall_ns().saturating_sub(library_ns(pe))),
-        ("in the library", library_ns),
+        ("run time", PeRow::main_ns),
+        ("outside the library", |pe| pe.main_ns().saturating_sub(pe.library_ns())),
+        ("in the library", PeRow::library_ns),
         ("in put, get, atomics", |pe| {
             pe.time_ns(|c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal))
         }),
@@ -70,14 +65,15 @@ fn spread(what: &'static str, pes: &[PeRow], pick: Pick) -> Option<Balance> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Pe, Routine};
+    use crate::model::{Pe, Progress, Routine};
 
     #[test]
     fn names_the_pes_at_both_ends() {
         let pe = |number, barrier| {
             let mut routine = Routine::new("shmem_barrier_all", Class::Barrier);
             routine.total_ns = barrier;
-            PeRow::from(&Pe { pe: number, end_ns: 1000, routines: vec![routine], ..Pe::default() })
+            let progress = Progress::Finalized;
+            PeRow::from(&Pe { pe: number, progress, end_ns: 1000, routines: vec![routine], ..Pe::default() })
         };
         let all = balance(&[pe(0, 100), pe(1, 500), pe(2, 0), pe(3, 200)]);
         let barriers = all.iter().find(|b| b.what == "in barriers").unwrap();

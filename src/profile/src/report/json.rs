@@ -4,7 +4,7 @@ use std::io;
 
 use serde_json::{Map, Value, json};
 
-use super::balance::{WAITING, balance, library_ns};
+use super::balance::{WAITING, balance};
 use super::symbols::Symbols;
 use super::{Options, View, merge, notes, sort, view, views};
 use crate::merge::{LARGEST, Merged, PeRow, Source};
@@ -115,7 +115,6 @@ fn routine_list(routines: &[Routine], run_time_ns: f64, all: Option<&Merged>) ->
 }
 
 fn routine(r: &Routine, run_time_ns: f64) -> Value {
-    let share = if run_time_ns > 0.0 { r.spent_ns() as f64 / run_time_ns } else { 0.0 };
     json!({
         "name": r.name,
         "class": r.class.name(),
@@ -135,7 +134,7 @@ fn routine(r: &Routine, run_time_ns: f64) -> Value {
         "bounded": r.is_bounded(),
         "unfinished_calls": r.unfinished,
         "unfinished_ns": r.unfinished_ns,
-        "share": share,
+        "share": merge::share(r, run_time_ns),
     })
 }
 
@@ -184,9 +183,10 @@ fn pe_object(pe: &Pe, options: &Options) -> Value {
         "stopped": pe.end == End::Stopped,
         "last": last,
         "threads": pe.threads,
-        "library_ns": library_ns(&row),
+        "main_ns": pe.main_ns(),
+        "library_ns": row.library_ns(),
         "waiting_ns": waiting,
-        "routines": routine_list(&routines, pe.wall_ns() as f64, None),
+        "routines": routine_list(&routines, pe.main_ns() as f64, None),
     })
 }
 

@@ -1,7 +1,9 @@
 //! Reports: the same numbers as a table for people and as JSON for programs.
 
 mod balance;
+mod closing;
 pub mod grid;
+mod head;
 mod json;
 #[cfg(feature = "lines")]
 pub mod lines;
@@ -25,7 +27,7 @@ pub use symbols::{Frame, NoSymbols, Symbols};
 pub use table::{set_wide, set_width};
 pub use text::text;
 pub use units::{bytes as shown_bytes, count as shown_count, date as shown_date, time as shown_time};
-pub use view::{VIEWS, grids, place};
+pub use view::{VIEWS, grids, line, place};
 
 use crate::file;
 use crate::merge::Merged;
@@ -40,8 +42,14 @@ pub enum View {
     /// By routine, summed over PEs.
     #[default]
     Routine,
+    /// The factors of parallel efficiency.
+    Efficiency,
     /// By PE.
     Pe,
+    /// What happens between barriers and collectives.
+    Phases,
+    /// What each PE did over time.
+    Timeline,
     /// By message size.
     Size,
     /// By distance of the peer.
@@ -78,8 +86,11 @@ pub enum View {
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 21] = [
+    pub const ALL: [(&'static str, View); 24] = [
         ("routines", View::Routine),
+        ("efficiency", View::Efficiency),
+        ("phases", View::Phases),
+        ("timeline", View::Timeline),
         ("sizes", View::Size),
         ("matrix", View::Matrix),
         ("callsites", View::Callsites),

@@ -2,13 +2,14 @@
 
 use std::fmt::Write as _;
 
-use super::balance::{WAITING, balance, library_ns};
+use super::balance::{WAITING, balance};
 use super::grid::Grid;
 use super::symbols::Symbols;
 use super::table::Table;
-use super::{Options, View, merge, notes, sort, units, view, views};
+use super::{Options, View, closing, head, merge, sort, units, view, views};
 use crate::merge::{Merged, PeRow};
 use crate::model::Routine;
+use crate::op::Class;
 
 /// PEs listed one by one in the report by routine; with more, those that wait longest, and those that wait least.
 const PES_LISTED: usize = 16;
@@ -17,7 +18,7 @@ const LEAST_LISTED: usize = 4;
 
 /// The report as text, as wide as [`super::set_width`] says.
 pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> String {
-    let mut parts = vec![header(profile)];
+    let mut parts = vec![head::text(profile, symbols)];
     if options.view == View::All {
         for row in view::VIEWS {
             let options = Options { view: row.view, ..*options };
@@ -27,6 +28,7 @@ pub fn text(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Strin
     } else {
         parts.extend(body(profile, options, symbols));
     }
+    parts.push(closing::text(profile, symbols));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -40,6 +42,7 @@ fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Strin
         View::Size => parts.push(views::by_size(profile, options)),
         View::Peer => parts.push(views::by_peer(profile, options)),
         View::Matrix => parts.push(view::matrix_text(profile)),
+        View::Timeline => parts.push(view::timeline_text(profile)),
         _ => parts.extend(view::grids(options.view, profile, options, symbols).iter().map(grid_text)),
     }
     if matches!(options.view, View::Routine | View::Pe) && profile.pes.len() > 1 {
@@ -53,63 +56,6 @@ fn body(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Vec<Strin
 
 fn grid_text(grid: &Grid) -> String {
     if grid.rows.is_empty() { grid.text() } else { format!("{}\n{}", grid.title, grid.text()) }
-}
-
-fn header(profile: &Merged) -> String {
-    let job = &profile.job;
-    let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
-    let command = crate::text::visible(&[program, &job.arguments].join(" "));
-    let hosts = merge::hosts(profile);
-    let on = match hosts.as_slice() {
-        [] => String::new(),
-        [host] => format!(" on {host}"),
-        several => format!(" on {} hosts", several.len()),
-    };
-    let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
-    let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
-    let level = profile
-        .pes
-        .iter()
-        .map(|pe| pe.level)
-        .max()
-        .map(|level| format!(", profiling level {level}"))
-        .unwrap_or_default();
-    let mut out = format!("profile of {}\n", shorten(command.trim_end(), super::table::width() - 11));
-    let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
-    if job.start_realtime_ns > 0 {
-        let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
-    }
-    if let Some(text) = overhead(profile) {
-        out.push_str(&super::table::filled(&text));
-    }
-    let notes = notes(profile);
-    const NOTES: usize = 12;
-    for note in notes.iter().take(NOTES) {
-        let _ = writeln!(out, "note: {note}");
-    }
-    if notes.len() > NOTES {
-        let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
-    }
-    out
-}
-
-/// What profiling itself took. `None` for profiles that do not say.
-fn overhead(profile: &Merged) -> Option<String> {
-    let costs = || profile.pes.iter().map(|pe| pe.cost).filter(|cost| cost.timed_ns > 0.0);
-    let pes = costs().count() as f64;
-    if pes == 0.0 {
-        return None;
-    }
-    let counted = costs().map(|cost| cost.counted_ns).sum::<f64>() / pes;
-    let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
-    let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns as f64).sum();
-    Some(format!(
-        "profiling took about {}, {} % of the run ({} a counted call, {} a timed one)",
-        units::time(all),
-        units::percent(all, merge::run_time_ns(&profile.pes)),
-        units::time(counted),
-        units::time(timed),
-    ))
 }
 
 /// How much the estimated times can be trusted.
@@ -147,10 +93,11 @@ fn bounds(routines: &[Routine]) -> String {
 }
 
 fn by_routine(profile: &Merged, options: &Options) -> String {
-    let mut routines = profile.routines.clone();
-    if routines.is_empty() {
+    if profile.routines.is_empty() {
         return "no call was recorded\n".to_owned();
     }
+    let (setup, mut routines): (Vec<Routine>, Vec<Routine>) =
+        profile.routines.iter().cloned().partition(merge::is_setup);
     let run_time = merge::run_time_ns(&profile.pes);
     let sum = |of: fn(&Routine) -> u64| routines.iter().map(of).fold(0, u64::saturating_add);
     let (calls, bytes) = (sum(Routine::all_calls), sum(Routine::traffic_bytes));
@@ -160,7 +107,7 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
     let all_routines = routines.clone();
     let cut = sort::select(&mut routines, options.sort, options.top);
 
-    let longest = routines.iter().map(|r| r.name.len()).max().unwrap_or(0);
+    let longest = routines.iter().chain(&setup).map(|r| r.name.len()).max().unwrap_or(0);
     let columns = routine_columns(longest);
     let titles: Vec<(&str, usize)> = columns.iter().map(|&at| ROUTINE_COLUMNS[at]).collect();
     let mut table = Table::new("routine", longest, &titles);
@@ -190,10 +137,18 @@ fn by_routine(profile: &Merged, options: &Options) -> String {
             ],
         );
     }
+    for r in &setup {
+        row(&mut table, &r.name, &routine_cells(r, run_time));
+    }
     let mut text = table.finish();
     let npes = profile.pes.len();
     if npes > 1 {
         let _ = writeln!(text, "Calls, bytes and totals are sums over {npes} PEs.");
+    }
+    if !setup.is_empty() {
+        text.push_str(&super::table::filled(
+            "% run is of the time from the end of initialization to the begin of finalization.",
+        ));
     }
     if estimated {
         text.push_str(&super::table::filled(&sampling(&all_routines)));
@@ -220,7 +175,8 @@ fn routine_cells(r: &Routine, run_time: f64) -> [String; 8] {
     let dash = || "-".to_owned();
     let bytes = payload(r.all_bytes());
     let calls = units::count(r.all_calls());
-    let share = units::percent(r.spent_ns() as f64, run_time);
+    let share = merge::share(r, run_time).filter(|_| run_time > 0.0);
+    let share = share.map_or_else(dash, |share| units::percent(share, 1.0));
     if r.timed_calls == 0 {
         return [calls, bytes, dash(), dash(), dash(), dash(), dash(), share];
     }
@@ -304,14 +260,26 @@ fn waiting(pes: &[PeRow]) -> String {
         }
         let mut cells: Vec<String> = WAITING.iter().map(|(_, pick)| units::time(pick(pe) as f64)).collect();
         cells.push(units::time(total(pe) as f64));
-        cells.push(units::percent(total(pe) as f64, pe.wall_ns() as f64));
+        cells.push(units::percent(total(pe) as f64, pe.main_ns() as f64));
         table.row(&format!("PE {}", pe.pe), &cells);
     }
-    let least = pes.iter().min_by_key(|pe| (total(pe), pe.pe));
-    if let Some(least) = least.filter(|_| pes.len() > 1) {
+    if let Some(least) = waits_least(pes) {
         table.line(&format!("PE {} waits least: it is the one that the others wait for.", least.pe));
     }
     table.finish()
+}
+
+/// The PE that the others wait for, where that is beyond doubt: it waits less than half as long as the others do in the mean, which is
+/// 2 % of its run or more, and clearly less than the next one.
+fn waits_least(pes: &[PeRow]) -> Option<&PeRow> {
+    let total = |pe: &PeRow| pe.time_ns(Class::waits);
+    let least = pes.iter().min_by_key(|pe| (total(pe), pe.pe))?;
+    let others = || pes.iter().filter(|pe| pe.pe != least.pe).map(total);
+    let next = others().min()?;
+    let mean = others().fold(0, u64::saturating_add) / (pes.len() as u64 - 1);
+    let differ =
+        total(least) < mean / 2 && mean - total(least) > least.main_ns() / 50 && next - total(least) > mean / 50;
+    differ.then_some(least)
 }
 
 /// Cuts a text that is too long for its line.
@@ -325,5 +293,5 @@ pub(super) fn shorten(text: &str, width: usize) -> String {
 
 /// Share of its run time that a PE spends in the library, as text.
 pub(super) fn library_share(pe: &PeRow) -> String {
-    units::percent(library_ns(pe) as f64, pe.wall_ns() as f64)
+    units::percent(pe.library_ns() as f64, pe.main_ns() as f64)
 }

@@ -1,6 +1,6 @@
 //! The tables by PE, by message size and by distance.
 
-use super::balance::{WAITING, library_ns};
+use super::balance::WAITING;
 use super::table::Table;
 use super::{Options, sort, text, units};
 use crate::merge::{Merged, PeRow};
@@ -29,10 +29,10 @@ pub(super) fn by_pe(profile: &Merged) -> String {
             &pe.pe.to_string(),
             &[
                 text::shorten(&pe.host, 9),
-                time(PeRow::wall_ns),
+                time(PeRow::main_ns),
                 units::count(pe.all_calls()),
                 units::bytes(pe.bytes),
-                time(library_ns),
+                time(PeRow::library_ns),
                 text::library_share(pe),
                 time(WAITING[0].1),
                 time(WAITING[1].1),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use super::layout::Text;
 use crate::op::{MAX_OPS, TRANSFER_SHIFT, traits};
+use crate::timeline::KINDS;
 
 /// Rows of the peer table: jobs of as many PEs have a row a peer, found at the first look.
 pub const PEERS: usize = 4096;
@@ -38,12 +39,15 @@ pub const COUNTERS: usize = 8;
 
 /// Contexts of a PE whose teams are kept.
 pub const CONTEXT_TEAMS: usize = 512;
+/// Slices of a thread's time.
+pub const SLICES: usize = 256;
 /// Numbers of the network.
 pub const WIRE: usize = 32;
 
-/// Bits of a return address in a key: user addresses have no more.
-pub const KEY_ADDRESS: u64 = (1 << 47) - 1;
-const KEY_OP: u32 = 47;
+/// Bits of a return address in a key, without its lowest one: user addresses have 47, and no two calls return to addresses that differ
+/// in the lowest only, since an instruction that calls has more bytes.
+const KEY_ADDRESS: u64 = (1 << KEY_OP) - 1;
+const KEY_OP: u32 = 46;
 const OP_MASK: u64 = (1 << (KEY_REGION - KEY_OP)) - 1;
 /// Where a key has its region.
 pub const KEY_REGION: u32 = 58;
@@ -52,12 +56,12 @@ pub const KEY_REGION: u32 = 58;
 /// marks a row that is free: the operation is counted from 1.
 #[inline(always)]
 pub const fn key(address: u64, op: u16, region_key: u64) -> u64 {
-    (address & KEY_ADDRESS) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key
+    (address >> 1 & KEY_ADDRESS) | (((op as u64 + 1) & OP_MASK) << KEY_OP) | region_key
 }
 
-/// Return address, operation and region of a key.
+/// Return address (even: that, or the one before it, which is in the same instruction), operation and region of a key.
 pub const fn split_key(key: u64) -> (u64, u16, u8) {
-    (key & KEY_ADDRESS, ((key >> KEY_OP) & OP_MASK).wrapping_sub(1) as u16, (key >> KEY_REGION) as u8)
+    ((key & KEY_ADDRESS) << 1, ((key >> KEY_OP) & OP_MASK).wrapping_sub(1) as u16, (key >> KEY_REGION) as u8)
 }
 
 /// Where a key is looked for first.
@@ -176,7 +180,7 @@ pub struct TeamRow {
 
 /// One barrier, sync or collective of a thread.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub struct Sync {
     /// Key of its call site.
     pub key: AtomicU64,
@@ -186,6 +190,28 @@ pub struct Sync {
     pub arrived: AtomicU64,
     /// When it returned.
     pub left: AtomicU64,
+    /// Key of the call site of the one before it; without meaning where there was none.
+    pub from_key: AtomicU64,
+    /// When the thread left that one, in ticks; 0: there was none.
+    pub from_left: AtomicU64,
+    /// Time in the library since then, this call included, in nanoseconds.
+    pub library_ns: AtomicU64,
+    /// Keeps the size.
+    pub reserved: AtomicU64,
+}
+
+/// Where a phase begins: the thread's last barrier, sync or collective.
+#[derive(Debug)]
+#[repr(C, align(32))]
+pub struct PhaseBegin {
+    /// Its call site: an index of [`Extra::sites`].
+    pub site: AtomicU64,
+    /// When it returned, in ticks; 0: there was none.
+    pub left: AtomicU64,
+    /// [`super::layout::SlotHead::claimed_ns`] then.
+    pub claimed_ns: AtomicU64,
+    /// Keeps the size.
+    pub reserved: AtomicU64,
 }
 
 /// Nonblocking operations of a thread: a batch is what is issued between two completions.
@@ -277,6 +303,48 @@ pub struct Extra {
     pub sampled: [AtomicU64; MAX_OPS / 64],
     /// What samples have claimed of late.
     pub claims: Claims,
+    /// Threads that have owned the slot.
+    pub owners: AtomicU32,
+    /// Operations that had to share the overflow row.
+    pub rows_overflowed: AtomicU32,
+    /// Operations that were timed, a bit each.
+    pub used: [AtomicU64; MAX_OPS / 64],
+    /// What the thread did over time.
+    pub timeline: Timeline,
+    /// Since when the thread is in its present phase.
+    pub phase: PhaseBegin,
+    /// How long the slot has had owners.
+    pub lives: Lives,
+}
+
+/// What a thread did over time, in slices of equal width.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Timeline {
+    /// Begin of the first slice, in ticks; 0: there is none yet.
+    pub origin: AtomicU64,
+    /// Width of a slice in ticks, as a power of two.
+    pub shift: AtomicU64,
+    /// Up to when what was recorded is in slices, in ticks.
+    pub settled: AtomicU64,
+    /// When the present slice ends, in ticks.
+    pub slice_end: AtomicU64,
+    /// Time in the library by kind that is in slices, in nanoseconds.
+    pub before: [AtomicU64; KINDS],
+    /// Time in the library by kind, in nanoseconds.
+    pub slices: [[AtomicU64; KINDS]; SLICES],
+}
+
+/// How long the slot has had owners, from the end of initialization on.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Lives {
+    /// Lives of the owners that have ended, in ticks.
+    pub ended: AtomicU64,
+    /// When the present owner began, in ticks.
+    pub since: AtomicU64,
+    /// Keeps the size.
+    pub reserved: [AtomicU64; 6],
 }
 
 /// Two moments that lie some samples apart, the older one first.
@@ -406,7 +474,7 @@ pub struct Names {
 
 const _: () = {
     assert!(size_of::<Peer>() == 64 && size_of::<Site>() == 64 && size_of::<TeamRow>() == 64);
-    assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 32 && size_of::<ContextRow>() == 64);
+    assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 64 && size_of::<ContextRow>() == 64);
     assert!(size_of::<Module>() == 256 && size_of::<CounterHead>() == 256);
     assert!(SITES.is_power_of_two() && PEERS.is_power_of_two());
     assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
@@ -418,7 +486,7 @@ mod tests {
 
     #[test]
     fn keys_come_apart_again() {
-        for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 2046, 63), (0x40_1136, 17, 1)] {
+        for (address, op, region) in [(0, 0, 0), (0x7fff_1234_5678, 4094, 63), (0x40_1136, 17, 1)] {
             let key = key(address, op, u64::from(region) << KEY_REGION);
             assert_eq!(split_key(key), (address, op, region));
             assert!(site_index(key) < SITES);

@@ -88,18 +88,48 @@ impl Handover {
         if server != 0 && server != user() {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
+        Handover::over(socket.as_fd(), segment, about)?;
+        Ok(Handover { socket })
+    }
+
+    /// Hands `segment` over a connection that is there.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn over(socket: BorrowedFd<'_>, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> io::Result<()> {
         // One that cannot be written through.
         let readable = File::open(format!("/proc/self/fd/{}", segment.as_raw_fd()))?;
-        send(socket.as_fd(), lines(about).as_bytes(), readable.as_fd())?;
-        Ok(Handover { socket })
+        send(socket, lines(about).as_bytes(), readable.as_fd())
     }
 
     /// Says how the job ended, and that it has.
     pub fn end(self, facts: &[(&str, &str)]) {
-        let text = lines(facts);
-        // Whoever does not listen any more does not need it; nor shall a signal end the program.
-        // SAFETY: the buffer is as long as said.
-        unsafe { libc::send(self.socket.as_raw_fd(), text.as_ptr().cast(), text.len(), libc::MSG_NOSIGNAL) };
+        // Whoever does not listen any more does not need it.
+        let _ = tell(self.socket.as_fd(), lines(facts).as_bytes());
+    }
+}
+
+/// Sends bytes over a socket whose other end may have gone: no signal ends the program.
+///
+/// # Errors
+/// What the system answered.
+pub fn tell(socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
+    // SAFETY: the buffer is as long as said.
+    let sent = unsafe { libc::send(socket.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL) };
+    match usize::try_from(sent) {
+        Ok(sent) if sent == bytes.len() => Ok(()),
+        Ok(_) => Err(io::ErrorKind::WriteZero.into()),
+        Err(_) => Err(io::Error::last_os_error()),
+    }
+}
+
+/// How a job with this exit status ended.
+pub fn state(status: i32) -> &'static str {
+    match status {
+        0 => "finished",
+        // As shells have it: a signal, and 128.
+        status if status > 128 => "killed",
+        _ => "failed",
     }
 }
 

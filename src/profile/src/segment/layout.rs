@@ -22,7 +22,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 8;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -34,6 +34,9 @@ pub const ROWS: usize =
 
 /// Distributed locks that a PE can hold and be seen to hold.
 pub const LOCKS: usize = 16;
+
+/// Numbers of [`RegionHead::usage`].
+pub const USAGE: usize = 5;
 
 /// [`Cell::row`]: no row yet.
 pub const ROW_NONE: u32 = 0;
@@ -185,6 +188,12 @@ pub struct RegionHead {
     pub heap_most: AtomicU64,
     /// Addresses of the distributed locks that the PE holds; 0: free place.
     pub locks: [AtomicU64; LOCKS],
+    /// Processors of the host, and those that the PE may run on.
+    pub cores: AtomicU32,
+    /// See [`Self::cores`].
+    pub allowed: AtomicU32,
+    /// What the kernel counted for the process at the last look, in the order of [`crate::detail::Usage`].
+    pub usage: [AtomicU64; USAGE],
 }
 
 /// Bit in [`Current::word`], low half: a timed operation is running.
@@ -235,12 +244,11 @@ pub struct SlotHead {
     pub clock_overhead: AtomicU64,
     /// Thread id of the owner, [`OWNER_NONE`] when free.
     pub owner: AtomicU32,
-    /// Threads that have owned the slot.
-    pub owners: AtomicU32,
     /// Rows given out.
     pub rows_used: AtomicU32,
-    /// Operations that had to share the overflow row.
-    pub rows_overflowed: AtomicU32,
+    /// When the present time slice ends, in ticks: the first timed call that returns after it looks after the slices. 0 where time
+    /// stamps are not of the processor's counter.
+    pub slice_end: AtomicU64,
     /// State of the generator that draws sampling gaps.
     pub random: AtomicU64,
     /// The innermost open region of the thread, where call-site keys have it (see [`super::extra::key`]).
@@ -367,7 +375,7 @@ const _: () = {
     assert!(size_of::<Row>() == 10_944);
     assert!(size_of::<Slot>() == SLOT_BYTES);
     assert!(REGION_BYTES == 4096 + size_of::<Names>() + (SLOTS + 1) * SLOT_BYTES);
-    assert!(ROWS >= 256);
+    assert!(ROWS >= 224);
     assert!(std::mem::offset_of!(Slot, cells) == 128);
     assert!(std::mem::offset_of!(Cell, countdown) == 64);
     // Masking an operation id is enough to stay inside the cells.

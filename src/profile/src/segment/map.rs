@@ -59,6 +59,11 @@ impl Segment {
         self.scale.ns(ticks.saturating_sub(self.header().start_ticks.load(Relaxed)))
     }
 
+    /// The time stamp of a moment, given as nanoseconds since the segment was created.
+    pub fn ticks_at(&self, ns: u64) -> u64 {
+        self.header().start_ticks.load(Relaxed).saturating_add(self.scale.ticks(ns))
+    }
+
     /// The header.
     pub fn header(&self) -> &Header {
         // SAFETY: the mapping starts with a header, is page-aligned, sealed against shrinking and lives as long as `self`.

@@ -32,13 +32,15 @@ use crate::segment::layout::Text;
 /// First eight bytes of a file, written last.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLTRAC");
 /// Version of the format.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The first with checksums.
 pub const CHECKED: u32 = 3;
 /// The first whose heads say why events are not there ([`Head::lost`]).
 pub const WITH_REASONS: u32 = 4;
 /// The first with teams and roots of collectives.
 pub const WITH_TEAMS: u32 = 4;
+/// The first whose records have [`OP_BITS`] bits for the routine; before, there were [`OP_BITS_BEFORE`].
+pub const WITH_MORE_ROUTINES: u32 = 5;
 /// The oldest that is read.
 pub const OLDEST: u32 = 2;
 /// [`Head::state`] of a file that is closed.
@@ -60,7 +62,9 @@ pub const TEXT_BYTES: usize = 200;
 pub const NOTE_BYTES: usize = 20 + TEXT_BYTES;
 
 /// Bits of a record's first word that hold the routine.
-pub const OP_BITS: u32 = 11;
+pub const OP_BITS: u32 = 12;
+/// See [`WITH_MORE_ROUTINES`].
+pub const OP_BITS_BEFORE: u32 = 11;
 const _: () = assert!(COUNT <= 1 << OP_BITS);
 
 /// Record: a call.

@@ -46,8 +46,12 @@ pub fn bash(topics: &[&Topic], names: &[&str]) -> String {
             writeln!(text, "    {}) words='{}' ;;", topic.words[1], options(topic)).expect("writing to a string");
         }
         let names: Vec<&str> = commands.iter().map(|topic| topic.words[1].as_str()).collect();
-        writeln!(text, "    *) words='{} --help --version' files= ;;\n    esac", names.join(" "))
-            .expect("writing to a string");
+        let names = names.join(" ");
+        writeln!(
+            text,
+            "    help) words='{names}' files= ;;\n    *) words='{names} --help --version' files= ;;\n    esac"
+        )
+        .expect("writing to a string");
         for topic in commands {
             let values = values(topic);
             if !values.is_empty() {

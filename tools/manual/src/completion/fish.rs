@@ -21,6 +21,12 @@ pub fn fish(topics: &[&Topic], names: &[&str]) -> String {
             let when = quoted(&format!("__fish_seen_subcommand_from {}", topic.words[1]));
             topic.help.choices().for_each(|choice| line(&mut text, names, &format!("-n {when} {}", option(choice))));
         }
+        for (option, about) in [("help", "the help text"), ("version", "the version")] {
+            line(&mut text, names, &format!("-n __fish_use_subcommand -f -l {option} -d '{about}'"));
+        }
+        let names_of: Vec<&str> = commands.iter().map(|topic| topic.words[1].as_str()).collect();
+        let which = names_of.join(" ");
+        line(&mut text, names, &format!("-n '__fish_seen_subcommand_from help' -f -a '{which}'"));
         return text;
     }
     if tool.words[0] == "oshcc" {

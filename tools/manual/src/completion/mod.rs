@@ -28,7 +28,7 @@ impl Value {
         Some(match value {
             "FILE" => Self::File,
             "DIR" => Self::Directory,
-            "FORMAT" | "VIEW" => Self::Words(first_words(choice)),
+            "FORMAT" | "VIEW" | "WHERE" => Self::Words(first_words(choice)),
             "KEY" => Self::Words(listed(choice)),
             _ => {
                 let words = value.split('|').filter(|word| word.chars().all(|c| c.is_ascii_lowercase()));
@@ -38,22 +38,28 @@ impl Value {
     }
 }
 
-/// What an option does, in a few words: the beginning of its first line.
+/// What an option does, in a few words: the beginning of its first line, or what it takes where the text begins with a value.
 fn summary(choice: &Choice) -> &str {
     let line = choice.text.first().map_or("", String::as_str);
+    if let Some(Value::Words(words)) = Value::of(choice)
+        && words.iter().any(|word| line.strip_prefix(word.as_str()).is_some_and(|rest| rest.starts_with([':', ' '])))
+    {
+        return choice.value().unwrap_or_default();
+    }
     let ends = [" (", ": ", ", ", "; "].iter().filter_map(|end| line.find(end));
     line[..ends.min().unwrap_or(line.len())].trim_end_matches([',', ';', ':'])
 }
 
-/// The words that lines of a text begin with: `chrome: JSON for ...`.
+/// The words that a text explains, at the beginning of a line or behind a semicolon: `chrome: JSON for ...; waits: ...`, or `bmf    Bencher's`.
 fn first_words(choice: &Choice) -> Vec<String> {
-    let word = |line: &String| {
-        let word = line.split([':', ' ']).next()?;
-        let is_name = line[word.len()..].starts_with([':', ' ']) && line.contains(':');
-        (is_name && word.chars().all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()))
-            .then(|| word.to_owned())
+    let word = |part: &str| {
+        let end = part.find(|c: char| !(c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit()))?;
+        let (word, rest) = part.split_at(end);
+        let is_explained =
+            rest.starts_with(": ") || rest.starts_with("  ") || (rest.starts_with(" (") && rest.contains("): "));
+        (is_explained && word.starts_with(|c: char| c.is_ascii_lowercase())).then(|| word.to_owned())
     };
-    choice.text.iter().filter_map(word).filter(|word| !word.starts_with('-')).collect()
+    choice.text.iter().flat_map(|line| line.split("; ")).filter_map(word).collect()
 }
 
 /// The words that a text lists behind a colon: `order: total (default), calls`.
@@ -94,6 +100,16 @@ mod tests {
     }
 
     #[test]
+    fn words_are_those_that_are_explained() {
+        let text = "  --view VIEW  routines (default): calls of each, and\n               late: who came late to which, collective or wait,\n\
+                    \u{20}              and what that cost; waits: its table\n               bmf    Bencher's\n";
+        let help = Help::parse(text);
+        let choice = help.choices().next().unwrap();
+        let words = ["routines", "late", "waits", "bmf"].map(str::to_owned).to_vec();
+        assert_eq!((Value::of(choice), summary(choice)), (Some(Value::Words(words)), "VIEW"));
+    }
+
+    #[test]
     fn zsh_has_options_with_what_follows() {
         let [tool, command] = topics();
         let text = zsh(&[&tool], &["run", "also"]);
@@ -109,7 +125,7 @@ mod tests {
             assert!(text.contains(part), "no {part} in\n{text}");
         }
         let text = zsh(&[&tool, &command], &["run"]);
-        assert!(text.contains("'go:does it'") && text.contains("    go)\n"), "{text}");
+        assert!(text.contains("'go:does it'") && text.contains("    go)\n") && text.contains("    help)\n"), "{text}");
     }
 
     #[test]
@@ -128,5 +144,6 @@ mod tests {
         let text = fish(&[&tool, &command], &["run"]);
         assert!(text.contains("-n __fish_use_subcommand -f -a go -d 'does it'"), "{text}");
         assert!(text.contains("-n '__fish_seen_subcommand_from go' -l quiet"), "{text}");
+        assert!(text.contains("-n '__fish_seen_subcommand_from help' -f -a 'go'"), "{text}");
     }
 }

@@ -32,7 +32,7 @@ pub fn zsh(topics: &[&Topic], names: &[&str]) -> String {
         writeln!(text, "    {})\n{}        ;;", topic.words[1], arguments("        ", topic, &["'*: :_files'"]))
             .expect("writing to a string");
     }
-    text.push_str("esac\n");
+    text.push_str("    help)\n        _describe -t commands command commands\n        ;;\nesac\n");
     text
 }
 

@@ -1,21 +1,26 @@
-//! A series of real gates, replayed: `tests/recorded/series.py` made it, docs/regression.md has its numbers. The pairs
-//! are those of a machine that others used, and not of a model.
+//! Two series of real gates, replayed: `tests/recorded/series.py` made them, docs/regression.md has their numbers. The pairs
+//! are those of a machine, once loud and once quiet, and not of a model.
 
 use super::metric::{FEWEST, Metric, PRIMARY, test};
 use crate::stats::sequence::{Finding, is_decided, looks};
 
-const SERIES: &str = include_str!("../../tests/recorded/series.tsv");
+/// On a machine that others used.
+const LOUD: &str = include_str!("../../tests/recorded/loud.tsv");
+/// On a machine with nothing else to do.
+const QUIET: &str = include_str!("../../tests/recorded/quiet.tsv");
 /// The least effect that matters, as gates have it.
 const MATTERS: f64 = 0.02;
 
 struct Gate {
     is_slower: bool,
     verdict: &'static str,
+    /// The report named the region that takes longer.
+    is_named: bool,
     /// Nanoseconds of the pairs, by metric.
     values: Vec<Vec<(f64, f64)>>,
 }
 
-fn gates() -> Vec<Gate> {
+fn gates(series: &'static str) -> Vec<Gate> {
     let pair = |text: &'static str| {
         let (base, new) = text.split_once(':').expect("a pair");
         (1000.0 * base.parse::<f64>().expect("a time"), 1000.0 * new.parse::<f64>().expect("a time"))
@@ -25,10 +30,11 @@ fn gates() -> Vec<Gate> {
         Gate {
             is_slower: cells[0] == "slower",
             verdict: cells[1],
+            is_named: cells[2] == "1",
             values: cells[3..].iter().map(|cell| cell.split(',').map(pair).collect()).collect(),
         }
     };
-    SERIES.lines().map(gate).collect()
+    series.lines().map(gate).collect()
 }
 
 /// What the three metrics that decide come to, with pairs given one after the other.
@@ -61,23 +67,42 @@ fn has(metrics: &[Metric], finding: Finding) -> bool {
 
 #[test]
 fn recorded_gates_come_to_what_they_came_to() {
-    let gates = gates();
-    let (same, slower): (Vec<&Gate>, Vec<&Gate>) = gates.iter().partition(|gate| !gate.is_slower);
-    assert!(same.len() >= 100 && slower.len() >= 50, "{} and {}", same.len(), slower.len());
-    for (at, gate) in gates.iter().enumerate() {
-        let found = replay(&gate.values, gate.values[0].len());
-        assert_eq!(has(&found, Finding::Slower), gate.verdict == "regression", "gate {at}: {}", gate.verdict);
+    for series in [LOUD, QUIET] {
+        let gates = gates(series);
+        let (same, slower): (Vec<&Gate>, Vec<&Gate>) = gates.iter().partition(|gate| !gate.is_slower);
+        assert!(same.len() >= 100 && slower.len() >= 50, "{} and {}", same.len(), slower.len());
+        // Times were recorded in whole microseconds: a verdict at the edge may come out otherwise.
+        let is_otherwise = |gate: &&Gate| {
+            let found = replay(&gate.values, gate.values[0].len());
+            has(&found, Finding::Slower) != (gate.verdict == "regression")
+        };
+        let otherwise = gates.iter().filter(is_otherwise).count();
+        assert!(otherwise * 100 <= gates.len(), "{otherwise} of {} come to something else", gates.len());
+        let wrong = same.iter().filter(|gate| gate.verdict == "regression").count();
+        assert!(wrong * 100 <= same.len(), "{wrong} of {}", same.len());
+        // Where nothing was found nobody said that there is nothing.
+        assert!(slower.iter().all(|gate| gate.verdict != "ok"), "5 % were called nothing");
     }
-    let wrong = same.iter().filter(|gate| gate.verdict == "regression").count();
-    assert!(wrong * 100 <= same.len(), "{wrong} of {}", same.len());
-    // Where nothing was found nobody said that there is nothing.
-    assert!(slower.iter().all(|gate| gate.verdict != "ok"), "5 % were called nothing");
 }
 
-/// Pairs of equal programs may change their sides: any number of series like the recorded one.
+#[test]
+fn what_takes_longer_was_found_where_it_was_quiet() {
+    let gates = gates(QUIET);
+    let slower: Vec<&Gate> = gates.iter().filter(|gate| gate.is_slower).collect();
+    let found = slower.iter().filter(|gate| gate.verdict == "regression").count();
+    assert!(slower.len() >= 200 && found * 100 >= 95 * slower.len(), "{found} of {}", slower.len());
+    assert!(slower.iter().all(|gate| gate.is_named), "a region was not named");
+}
+
+/// Pairs of equal programs may change their sides: any number of series like the recorded ones.
 #[test]
 fn recorded_noise_makes_no_regressions() {
-    let gates = gates();
+    for series in [LOUD, QUIET] {
+        noise_makes_no_regressions(&gates(series));
+    }
+}
+
+fn noise_makes_no_regressions(gates: &[Gate]) {
     let pool: Vec<&Gate> = gates.iter().filter(|gate| !gate.is_slower).collect();
     let many = if std::env::var_os("PELLUCID_TEST_LONG").is_some() { 1000 } else { 200 };
     let mut random = fastrand::Rng::with_seed(3);

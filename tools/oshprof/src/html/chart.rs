@@ -1,5 +1,7 @@
 //! Charts as SVG in the page.
 
+mod strip;
+
 use std::fmt::Write as _;
 
 use pellucid_profile::merge::{LARGEST_CHART, Merged, PeRow};
@@ -20,6 +22,9 @@ const PES: usize = 16;
 pub fn of(view: View, profile: &Merged, grids: &[Grid]) -> String {
     match view {
         View::Routine => format!("<div class=\"charts\">{}{}</div>", routines(profile), time(profile)),
+        View::Efficiency => bars_of(grids, "parallel efficiency", 0, 2),
+        View::Phases => phases(grids),
+        View::Timeline => strip::chart(profile),
         View::Size => sizes(profile),
         View::Matrix => matrix(profile),
         View::Imbalance => imbalance(profile),
@@ -103,6 +108,17 @@ fn callsites(grids: &[Grid]) -> String {
     bars_of(&[grid], "time by call site", 0, 5)
 }
 
+/// A bar a phase.
+fn phases(grids: &[Grid]) -> String {
+    let Some(grid) = grids.first() else { return String::new() };
+    let mut grid = grid.clone();
+    for row in &mut grid.rows {
+        let [from, to] = [0, 1].map(|at| row[at].shown(grid.columns[at].kind));
+        row[0] = format!("{from} to {to}").into();
+    }
+    bars_of(&[grid], "mean work of a PE by phase", 0, 3)
+}
+
 fn routines(profile: &Merged) -> String {
     let mut list: Vec<&Routine> = profile.routines.iter().collect();
     list.sort_by_key(|r| std::cmp::Reverse(r.spent_ns()));
@@ -122,7 +138,8 @@ const PARTS: [Part; 3] = [
     ("put, get, atomics", "b", |c| matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order)),
     ("waiting", "c", Class::waits),
     ("other library", "d", |c| {
-        !c.waits() && !matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order)
+        let moves = matches!(c, Class::Put | Class::Get | Class::Amo | Class::Signal | Class::Order);
+        !c.waits() && !moves && c != Class::Setup
     }),
 ];
 
@@ -140,7 +157,7 @@ fn time(profile: &Merged) -> String {
     );
     for (at, pe) in pes.iter().enumerate() {
         let y = at * 20 + 2;
-        let wall = pe.wall_ns().max(1) as f64;
+        let wall = pe.main_ns().max(1) as f64;
         let _ = write!(out, "<text x=\"56\" y=\"{}\" class=\"end\">PE {}</text>", y + 12, pe.pe);
         let _ = write!(out, "<rect x=\"64\" y=\"{y}\" width=\"490\" height=\"15\" rx=\"2\" class=\"grid\"/>");
         let mut x = 64.0;

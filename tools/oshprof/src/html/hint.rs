@@ -9,6 +9,17 @@ pub fn of(view: View) -> &'static str {
             "Where time in the library goes, summed over PEs. p99 far above p50: some calls wait. One PE with most of the \
              time of a routine: look at that PE, or at what it waits for."
         }
+        View::Efficiency => {
+            "How much of the PEs' time is the program's own, and what the rest is lost to: uneven work, moving data, waiting \
+             for others. The factors multiply up."
+        }
+        View::Phases => {
+            "Where time goes that no routine shows: the program itself, from one barrier or collective to the next. One PE with \
+             far more work than the mean: the others wait for it at the end of the phase."
+        }
+        View::Timeline => {
+            "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while others work."
+        }
         View::Size => {
             "How large the messages are. Bytes in large messages are moved at the speed of memory or network; calls in \
              small ones cost latency each."

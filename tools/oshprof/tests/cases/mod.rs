@@ -1,8 +1,8 @@
 //! Profiles with known numbers.
 
 use pellucid_profile::detail::{
-    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, Marker, Module, Nbi, Peer, Region, Site,
-    Sync, Team, Traffic,
+    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, LastPhase, Marker, Module, Nbi, Peer,
+    Phase, Region, Site, Sync, System, Team, Timeline, Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -128,6 +128,11 @@ fn detail(pe: u32) -> Detail {
         number,
         arrived_ns: arrived(number),
         left_ns: 49 * MS + 50 * MS * number + 5000,
+        phase: Phase {
+            from: (number > 0).then_some((base + 0x1234, find(barrier).unwrap())),
+            begin_ns: if number == 0 { 3 * MS } else { 50 * MS * number - MS + 5000 },
+            library_ns: 100_000,
+        },
     };
     Detail {
         peers: vec![peer((pe + 3) % 4), peer((pe + 1) % 4)],
@@ -157,10 +162,26 @@ fn detail(pe: u32) -> Detail {
         ],
         syncs: (0..3).map(sync).collect(),
         sync_every: 1,
+        last_phases: vec![LastPhase {
+            phase: Phase {
+                from: Some((base + 0x1234, find(barrier).unwrap())),
+                begin_ns: 149 * MS + 5000,
+                library_ns: 4 * MS,
+            },
+            end_ns: 400 * MS,
+        }],
         nbi: Nbi { issued: 100, bytes: 6400, batches: 10, completed: 99, ns: 4 * MS, blocked_ns: MS, max_ns: MS / 2 },
         contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
+        // PE 2 computes while the others are in the barrier.
+        timeline: Timeline {
+            begin_ns: 2 * MS,
+            width_ns: 20 * MS,
+            slices: (0..20).map(|at| [200_000, 600, if at < 2 && pe != 2 { 20 * MS } else { 0 }]).collect(),
+        },
+        // Four PEs on two cores.
+        system: System { cores: 2, allowed: 2, threads_ns: 397 * MS, ..System::default() },
         counters: counters(pe),
         wire: vec![("puts".into(), 48 + u64::from(pe)), ("bytes out".into(), 48 * 65_536), ("retries".into(), 0)],
     }

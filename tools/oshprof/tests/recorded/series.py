@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Records a series of real gates: the same program against itself, and against one that takes 5 % longer in one region.
 
-    ./x build; tools/oshprof/tests/recorded/series.py [--same N] [--slower N] [--turns T] [--minutes M] > series.tsv
+    ./x build; tools/oshprof/tests/recorded/series.py [--same N] [--slower N] [--turns T] [--minutes M] > FILE.tsv
 
 A line a gate: `same` or `slower`, the verdict, whether the region was named, then for each of run, library and waiting
-the microseconds of the pairs as base:new. The unit tests `compare::recorded` replay it. What the series comes to is
+the microseconds of the pairs as base:new. The unit tests `compare::recorded` replay two of them. What the series comes to is
 printed on standard error.
 """
 

@@ -1,4 +1,4 @@
-//! Starting a part on a host: `CMD HOST COMMAND ARGUMENT...`, as ssh takes it.
+//! Starting a daemon on a host: `CMD HOST COMMAND ARGUMENT...`, as ssh takes it.
 
 use super::list::Placement;
 use crate::options::Options;
@@ -13,19 +13,19 @@ use std::process::Command;
 
 /// What reaches a host unless the user names something else. Nobody can type a password: the job would wait for ever.
 const SSH: [&str; 4] = ["ssh", "-x", "-o", "BatchMode=yes"];
-/// First word of what a part is told over its standard input, before the input of PE 0.
-pub const GREETING: &str = "pellucid-part";
+/// First word of what a daemon is told over its standard input, before the input of PE 0.
+pub const GREETING: &str = "pellucid-daemon";
 
-/// What a part needs to find the root and to be known to it. It goes through a pipe, so that no list of processes shows it.
+/// What a daemon needs to find the head and to be known to it. It goes through a pipe, so that no list of processes shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
     /// Number of the host.
     pub host: u32,
-    /// Shown by the part.
+    /// Shown by the daemon.
     pub secret: String,
-    /// Shown by the root.
+    /// Shown by the head.
     pub answer: String,
-    /// Where the root listens, the likeliest first.
+    /// Where the head listens, the likeliest first.
     pub addresses: Vec<SocketAddr>,
 }
 
@@ -56,13 +56,13 @@ pub fn is_here(host: &str) -> bool {
     host == "localhost" || host == own || own.split_once('.').is_some_and(|(short, _)| short == host)
 }
 
-/// The command that starts a part.
+/// The command that starts a daemon.
 pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<String> {
     let oshrun = oshrun.to_string_lossy().into_owned();
     let host = placement.host.clone();
     if options.launch_agent.is_none() && is_here(&host) {
         // Here, nothing has to be reached.
-        return vec![oshrun, "--part".into()];
+        return vec![oshrun, "--daemon".into()];
     }
     let given = options.allocation.as_ref().and_then(|allocation| allocation.agent(&host));
     let (agent, shell) = match (&options.launch_agent, given) {
@@ -70,7 +70,7 @@ pub fn command(options: &Options, placement: &Placement, oshrun: &Path) -> Vec<S
         (Some(words), _) => (words.iter().cloned().chain([host]).collect(), true),
         (None, None) => (SSH.map(String::from).into_iter().chain([host]).collect(), true),
     };
-    agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--part".into()]).collect()
+    agent.into_iter().chain([if shell { quoted(&oshrun) } else { oshrun }, "--daemon".into()]).collect()
 }
 
 /// The addresses of this host at which the part of a host is to connect, the likeliest first: those from which this host would talk
@@ -81,7 +81,7 @@ pub fn addresses(agent: bool, host: &str) -> Vec<IpAddr> {
     let loopback = || all.iter().copied().filter(IpAddr::is_loopback);
     let mut towards = net::towards(host);
     if !agent && is_here(host) {
-        // The part is a child of this process.
+        // The daemon is a child of this process.
         towards = loopback().collect();
     }
     let here = is_here(host) || towards.iter().any(IpAddr::is_loopback);
@@ -101,12 +101,12 @@ pub fn addresses(agent: bool, host: &str) -> Vec<IpAddr> {
     towards
 }
 
-/// Starts a part. Gives its standard input, after the invitation, for the input of PE 0.
+/// Starts a daemon. Gives its standard input, after the invitation, for the input of PE 0.
 pub fn start(command: &[String], start: Start, invitation: &Invitation) -> io::Result<(Started, PipeWriter)> {
     let (reader, mut writer) = io::pipe()?;
     let mut program = Command::new(&command[0]);
     program.args(&command[1..]);
-    let started = start.start(program, reader.into())?;
+    let started = start.start(program, reader.into(), None)?;
     // An agent that has ended already is found out when it is waited for.
     let _ = writer.write_all(invitation.line().as_bytes());
     Ok((started, writer))
@@ -138,9 +138,13 @@ mod tests {
             addresses: vec!["10.0.0.1:4711".parse().unwrap(), "[fd00::1]:4712".parse().unwrap()],
         };
         assert_eq!(Invitation::parse(&invitation.line()), Some(invitation));
-        for wrong in
-            ["", "ls -l", "pellucid-part 1 a b", "pellucid-part 1 a b 10.0.0.1:99999", "pellucid-part 1 a b 10.0.0.1"]
-        {
+        for wrong in [
+            "",
+            "ls -l",
+            "pellucid-daemon 1 a b",
+            "pellucid-daemon 1 a b 10.0.0.1:99999",
+            "pellucid-daemon 1 a b 10.0.0.1",
+        ] {
             assert_eq!(Invitation::parse(wrong), None, "{wrong}");
         }
     }

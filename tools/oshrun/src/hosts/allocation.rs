@@ -21,8 +21,8 @@ pub struct Allocation {
 /// What starts a command on such a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Agent {
-    /// `srun`, with the CPUs that the job has on each host: a step has those of its tasks only.
-    Srun(BTreeMap<String, u32>),
+    /// `srun`, with the CPUs that the job has on each host, since a step has those of its tasks only; and whether it binds tasks.
+    Srun(BTreeMap<String, u32>, bool),
     /// A program that takes a host and a command, as ssh does.
     Program(&'static str),
     /// ssh.
@@ -47,6 +47,8 @@ struct Around<'a> {
     expand: &'a dyn Fn(&str) -> Result<Vec<String>, String>,
     read: &'a dyn Fn(&str) -> Result<String, String>,
     is_program: &'a dyn Fn(&str) -> bool,
+    /// Slurm's configuration; empty where it cannot be had.
+    configuration: &'a dyn Fn() -> String,
 }
 
 /// Looks for an allocation in the environment. Error: there is one, and it cannot be read.
@@ -55,7 +57,20 @@ pub fn find() -> Result<Found, String> {
     let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
     let path = env::var_os("PATH").unwrap_or_default();
     let is_program = |name: &str| program::locate_in(OsStr::new(name), &path).is_ok();
-    Around { variable: &variable, expand: &host_names, read: &read, is_program: &is_program }.find()
+    let (expand, configuration) = (&host_names, &configuration);
+    Around { variable: &variable, expand, read: &read, is_program: &is_program, configuration }.find()
+}
+
+/// A line a setting: `TaskPlugin              = task/none`.
+fn configuration() -> String {
+    let output = Command::new("scontrol").args(["show", "config"]).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+/// Whether this Slurm binds tasks; without a plugin for it, `srun` has something to say of each option that asks for none.
+fn binds(configuration: &str) -> bool {
+    let value = configuration.lines().find_map(|line| line.strip_prefix("TaskPlugin ")?.split_once('='));
+    value.is_none_or(|(_, value)| !["task/none", "(null)", ""].contains(&value.trim()))
 }
 
 /// `node[1-2]` as names.
@@ -73,11 +88,12 @@ impl Allocation {
     /// The words before the command that starts something on a host, and whether a shell takes the command apart.
     pub fn agent(&self, host: &str) -> Option<(Vec<String>, bool)> {
         match &self.agent {
-            Agent::Srun(cpus) => {
+            Agent::Srun(cpus, binds) => {
+                let bind = if *binds { " --cpu-bind=none" } else { "" };
                 let cpus = cpus.get(host).copied().unwrap_or(1);
                 // Beside whatever else runs in the job, with all that it has there; nothing of it is a PE to Slurm.
                 let words = format!(
-                    "srun --overlap --quiet --mpi=none --cpu-bind=none --nodes=1 --ntasks=1 --ntasks-per-node=1 \
+                    "srun --overlap --quiet --mpi=none{bind} --nodes=1 --ntasks=1 --ntasks-per-node=1 \
                      --cpus-per-task={cpus} --nodelist={host}"
                 );
                 Some((words.split(' ').map(String::from).collect(), false))
@@ -130,7 +146,7 @@ impl Around<'_> {
         let (slots, cpus) = (numbers("SLURM_TASKS_PER_NODE")?, numbers("SLURM_JOB_CPUS_PER_NODE")?);
         let cpus = names.iter().cloned().zip(cpus).collect();
         let hosts = names.into_iter().zip(slots).map(|(name, slots)| Host { name, slots: Some(slots) }).collect();
-        Ok(Found::Hosts(Allocation { name, hosts, agent: Agent::Srun(cpus) }))
+        Ok(Found::Hosts(Allocation { name, hosts, agent: Agent::Srun(cpus, binds(&(self.configuration)())) }))
     }
 
     /// A file with a host a line, once for each slot.
@@ -181,7 +197,27 @@ mod tests {
         let variable = |name: &str| variables.iter().find(|(n, _)| *n == name).map(|(_, value)| (*value).to_owned());
         let expand = |list: &str| Ok(list.split('+').map(String::from).collect());
         let read = |_: &str| Ok(file.to_owned());
-        Around { variable: &variable, expand: &expand, read: &read, is_program: &|name| name == "blaunch" }.find()
+        let configuration = || "TaskPlugin              = task/affinity,task/cgroup\n".to_owned();
+        let is_program = |name: &str| name == "blaunch";
+        let (expand, configuration) = (&expand, &configuration);
+        Around { variable: &variable, expand, read: &read, is_program: &is_program, configuration }.find()
+    }
+
+    #[test]
+    fn a_slurm_that_binds_nothing_is_not_asked_to() {
+        assert!(binds("") && binds("Other = 1\nTaskPlugin              = task/cgroup\n"));
+        for none in ["task/none", "(null)", ""] {
+            assert!(
+                !binds(&format!("TaskPlugin              = {none}\nTaskPluginParam         = task/cgroup\n")),
+                "{none}"
+            );
+        }
+        let agent = |binds| {
+            let allocation =
+                Allocation { name: String::new(), hosts: Vec::new(), agent: Agent::Srun(BTreeMap::new(), binds) };
+            allocation.agent("b").unwrap().0.contains(&"--cpu-bind=none".to_owned())
+        };
+        assert_eq!([true, false].map(agent), [true, false]);
     }
 
     #[test]

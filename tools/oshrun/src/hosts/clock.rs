@@ -14,7 +14,7 @@ pub fn counter_ns() -> u64 {
 /// What a measurement found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
-    /// The root's counter less the host's, in nanoseconds.
+    /// The head's counter less the host's, in nanoseconds.
     pub ns: i64,
     /// When, on the host's counter.
     pub counter_ns: u64,
@@ -56,7 +56,7 @@ impl Measurement {
     }
 }
 
-/// Puts a host's moment `t`, on a time line that was right at its begin, onto the root's, which at the host's `at` was ahead
+/// Puts a host's moment `t`, on a time line that was right at its begin, onto the head's, which at the host's `at` was ahead
 /// of it by `drift`.
 pub fn corrected(t: u64, drift: i64, at: u64) -> u64 {
     if at == 0 {

@@ -1,6 +1,6 @@
-//! Bringing the PEs' profiles and traces to the root: in pieces, one file in memory at a time. No file system is shared.
+//! Bringing the PEs' profiles and traces to the head: in pieces, one file in memory at a time. No file system is shared.
 
-use super::message::ToRoot;
+use super::message::ToHead;
 use super::pack::Bytes;
 use pellucid_profile::file;
 use pellucid_profile::model::Pe;
@@ -16,7 +16,7 @@ const PIECE: usize = 256 << 10;
 /// Bytes that a PE's profile may have: some MiB are usual.
 const LARGEST: usize = 1 << 30;
 
-/// A part's side: what is left to be sent.
+/// A daemon's side: what is left to be sent.
 #[derive(Default)]
 pub struct Sender {
     pes: VecDeque<Pe>,
@@ -34,7 +34,7 @@ impl Sender {
     }
 
     /// The next piece; `None`: all is sent. Error: a file that cannot be read is left out.
-    pub fn next(&mut self) -> Result<Option<ToRoot>, String> {
+    pub fn next(&mut self) -> Result<Option<ToHead>, String> {
         if self.profile.is_none()
             && let Some(pe) = self.pes.pop_front()
         {
@@ -47,12 +47,12 @@ impl Sender {
             if last {
                 self.profile = None;
             }
-            return Ok(Some(ToRoot::Profile { pe, snapshot: self.snapshot, bytes: piece, last }));
+            return Ok(Some(ToHead::Profile { pe, snapshot: self.snapshot, bytes: piece, last }));
         }
         self.next_of_files()
     }
 
-    fn next_of_files(&mut self) -> Result<Option<ToRoot>, String> {
+    fn next_of_files(&mut self) -> Result<Option<ToHead>, String> {
         loop {
             if self.file.is_none() {
                 let Some(path) = self.files.pop_front() else { return Ok(None) };
@@ -66,7 +66,7 @@ impl Sender {
                 Ok(0) => self.file = None,
                 Ok(count) => {
                     piece.truncate(count);
-                    return Ok(Some(ToRoot::Trace { name: name.clone(), bytes: Bytes(piece) }));
+                    return Ok(Some(ToHead::Trace { name: name.clone(), bytes: Bytes(piece) }));
                 }
                 Err(error) => {
                     let problem = format!("{name}: {error}");
@@ -85,7 +85,7 @@ enum File {
     Broken,
 }
 
-/// The root's side.
+/// The head's side.
 #[derive(Default)]
 pub struct Receiver {
     begun: HashMap<u32, Vec<u8>>,
@@ -114,7 +114,7 @@ impl Receiver {
 
     /// Appends a piece to a file of the trace. Error: for people; of a file that cannot be written, the first only.
     pub fn trace(&mut self, directory: &OutputDir, name: &str, piece: &[u8]) -> Result<(), String> {
-        // Only names that a part has reason to send: none leads out of the directory.
+        // Only names that a daemon has reason to send: none leads out of the directory.
         let fits = name.strip_prefix("pe-").and_then(|name| name.strip_suffix(".trace"));
         if fits.is_none_or(|inner| inner.contains(|c: char| !c.is_ascii_digit() && c != '-')) {
             return Err(format!("{name:?} is no file of a trace"));
@@ -169,8 +169,8 @@ mod tests {
         let mut receiver = Receiver::default();
         while let Some(message) = sender.next().unwrap() {
             match message {
-                ToRoot::Profile { pe, bytes, last, .. } => drop(receiver.profile(pe, &bytes.0, last).unwrap()),
-                ToRoot::Trace { name, bytes } => receiver.trace(&to, &name, &bytes.0).unwrap(),
+                ToHead::Profile { pe, bytes, last, .. } => drop(receiver.profile(pe, &bytes.0, last).unwrap()),
+                ToHead::Trace { name, bytes } => receiver.trace(&to, &name, &bytes.0).unwrap(),
                 other => panic!("{other:?}"),
             }
         }

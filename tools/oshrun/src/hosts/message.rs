@@ -1,4 +1,4 @@
-//! What the `oshrun` that a user starts (the root) and the ones on the hosts (its parts) say to each other.
+//! What the `oshrun` that a user starts (the head) and the ones on the hosts (its daemons) say to each other.
 
 use super::pack::{Bytes, Field, packed};
 use pellucid_profile::live::{PeNow, State};
@@ -6,26 +6,26 @@ use pellucid_profile::op;
 use pellucid_profile::segment::{CurrentOp, Phase};
 use std::ffi::OsString;
 
-/// Changes with every change of the messages. The first message of a part keeps its form for ever.
-pub const PROTOCOL: u32 = 4;
+/// Changes with every change of the messages. The first message of a daemon keeps its form for ever.
+pub const PROTOCOL: u32 = 5;
 /// Version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 packed! {
-    /// A card of a PE, for [`pellucid_core::bootstrap::wireup`].
+    /// A value of a PE, for [`pellucid_core::bootstrap::wireup`].
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct Card {
+    pub struct KeyValue {
         /// Whose.
         pub pe: u32,
         /// Its name.
         pub key: String,
-        /// The card.
+        /// The value.
         pub value: Bytes,
     }
 }
 
 packed! {
-    /// What a part is to do.
+    /// What a daemon is to do.
     #[derive(Debug, Clone, PartialEq, Eq, Default)]
     pub struct Order {
         /// PEs of the job.
@@ -48,34 +48,38 @@ packed! {
         pub directory: OsString,
         /// Whether lines begin with the number of their PE.
         pub label: bool,
-        /// `--bind`: 0 not given, 1 core, 2 none.
-        pub bind: u8,
+        /// `--bind`, as the user would write it; empty where it is not given.
+        pub bind: String,
+        /// `--cores-per-pe`; 0 where it is not given.
+        pub cores: u32,
+        /// `--output`; empty where it is not given.
+        pub output: String,
         /// Whether a profile is recorded, and whether in detail.
         pub profile: Option<bool>,
         /// Whether calls are traced.
         pub trace: bool,
         /// Whether a person may be typing for PE 0.
         pub prompt: bool,
-        /// Begin of the job: nanoseconds since 1970 at the root.
+        /// Begin of the job: nanoseconds since 1970 at the head.
         pub start_realtime: u64,
         /// The same moment in nanoseconds of this host's counter.
         pub start_counter_ns: u64,
-        /// Process of the root.
+        /// Process of the head.
         pub root_pid: u32,
     }
 }
 
 packed! {
-    /// From the root to a part.
+    /// From the head to a daemon.
     #[derive(Debug, Clone)]
-    pub enum ToPart {
-        /// The root knows the part, and shows by the second secret that it is the root.
+    pub enum ToDaemon {
+        /// The head knows the daemon, and shows by the second secret that it is the head.
         Welcome = 1 { secret: String, }
         /// Start the PEs.
         Start = 2 { order: Order, }
-        /// The root is there.
+        /// The head is there.
         Beat = 3 {}
-        /// The root is about to be stopped (SIGTSTP): it will be silent.
+        /// The head is about to be stopped (SIGTSTP): it will be silent.
         Pause = 4 {}
         /// A signal for the PEs.
         Signal = 5 { number: i32, }
@@ -90,11 +94,11 @@ packed! {
         Closed = 9 { error: bool, }
         /// All PEs of the job have come to the fence.
         Fenced = 10 {}
-        /// A card that was asked for.
-        Card = 11 { pe: u32, key: String, value: Option<Bytes>, }
+        /// A value that was asked for.
+        KeyValue = 11 { pe: u32, key: String, value: Option<Bytes>, }
         /// What time is it?
         Ping = 12 { number: u32, }
-        /// Send profile and trace. What to add to this host's time at its `counter_ns` to get the root's.
+        /// Send profile and trace. What to add to this host's time at its `counter_ns` to get the head's.
         Collect = 13 { drift_ns: i64, counter_ns: u64, profile: bool, }
         /// The snapshot with this number is written, or never will be.
         Kept = 14 { number: u32, }
@@ -104,12 +108,12 @@ packed! {
 }
 
 packed! {
-    /// From a part to the root.
+    /// From a daemon to the head.
     #[derive(Debug, Clone)]
-    pub enum ToRoot {
+    pub enum ToHead {
         /// Who this is. The form of this message does not change.
         Hello = 1 { protocol: u32, version: String, secret: String, host: u32, name: String, }
-        /// The part is there.
+        /// The daemon is there.
         Beat = 2 {}
         /// Something to say that decides nothing.
         Note = 3 { text: String, }
@@ -121,9 +125,9 @@ packed! {
         Left = 6 { who: String, place: String, finalized: bool, }
         /// What the PEs do: answer to a report. `handled`: they got the signal instead.
         Report = 7 { id: u32, handled: bool, lines: Vec<String>, pes: Vec<PeNow>, }
-        /// The PEs of this host have come to the next fence; their new cards.
-        Fence = 8 { cards: Vec<Card>, }
-        /// A card is wanted.
+        /// The PEs of this host have come to the next fence; their new values.
+        Fence = 8 { key_values: Vec<KeyValue>, }
+        /// A value is wanted.
         Wanted = 9 { pe: u32, key: String, }
         /// It is this time: nanoseconds of this host's counter.
         Pong = 10 { number: u32, counter_ns: u64, }

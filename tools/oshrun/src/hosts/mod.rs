@@ -1,7 +1,7 @@
 //! A job on several hosts.
 //!
-//! The `oshrun` that the user starts is the root. On each host it starts, through an agent such as ssh, a part: `oshrun
-//! --part`, which looks after the PEs of its host as the root does on one host. Parts connect back to the root; what they
+//! The `oshrun` that the user starts is the head. On each host it starts, through an agent such as ssh, a daemon: `oshrun
+//! --daemon`, which looks after the PEs of its host as the head does on one host. Daemons connect back to the head; what they
 //! do is told by messages. What PEs write comes through the agent.
 //!
 //! | module | what it is |
@@ -10,25 +10,25 @@
 //! | [`allocation`] | hosts that a batch system has given |
 //! | [`info`] | `--info` |
 //! | [`pack`], [`message`], [`link`] | messages and the connection that carries them |
-//! | [`agent`] | starting a part |
-//! | [`listeners`] | where parts connect |
-//! | [`root`] | the root's loop |
-//! | [`part`] | a part up to where its PEs run, and after they have ended |
-//! | [`cards`] | the key-value space of the PEs' wire-up, in a part and in the root |
+//! | [`agent`] | starting a daemon |
+//! | [`listeners`] | where daemons connect |
+//! | [`head`] | the head's loop |
+//! | [`daemon`] | a daemon up to where its PEs run, and after they have ended |
+//! | [`key_values`] | the key-value space of the PEs' wire-up, in a daemon and in the head |
 //! | [`clock`] | how far the hosts' clocks are apart |
-//! | [`gather`], [`snapshots`] | bringing profiles and traces to the root |
+//! | [`gather`], [`snapshots`] | bringing profiles and traces to the head |
 
 pub mod agent;
 pub mod allocation;
-pub mod cards;
 pub mod clock;
+pub mod daemon;
 pub mod gather;
+pub mod head;
 pub mod info;
+pub mod key_values;
 pub mod link;
 pub mod list;
 pub mod listeners;
 pub mod message;
 pub mod pack;
-pub mod part;
-pub mod root;
 pub mod snapshots;

@@ -1,6 +1,7 @@
-//! Snapshots of the profile on a PE's request, in a part: read here, written by the root.
+//! Snapshots of the profile on a PE's request, in a daemon: read here, written by the head.
 
 use crate::sys::file;
+use pellucid_profile::companion::Companions;
 use pellucid_profile::model::Pe;
 use pellucid_profile::segment::{Requests, Segment};
 use pellucid_profile::snapshot::{self, Outcome};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 /// How long a request waits at most when its wake-up is lost, and the end of the thread.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// How long a PE waits at most for the root.
+/// How long a PE waits at most for the head.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The thread that reads snapshots. Dropping it ends it.
@@ -31,21 +32,21 @@ struct Shared {
 struct State {
     /// Read, and not sent yet.
     ready: Option<(u32, Vec<Pe>)>,
-    /// The last one that the root has written.
+    /// The last one that the head has written.
     kept: u32,
     over: bool,
 }
 
 impl Snapshots {
     /// Serves the PEs of this segment.
-    pub fn serve(fd: BorrowedFd<'_>) -> io::Result<Self> {
+    pub fn serve(fd: BorrowedFd<'_>, companions: &Arc<Companions>) -> io::Result<Self> {
         let requests = Requests::serve(fd)?;
         let segment = Segment::map(fd)?;
         let shared = Shared { state: Mutex::default(), changed: Condvar::new(), wake: file::eventfd()? };
         let shared = Arc::new(shared);
         let thread = std::thread::Builder::new().name("snapshots".into()).spawn({
-            let shared = Arc::clone(&shared);
-            move || shared.work(&requests, &segment)
+            let (shared, companions) = (Arc::clone(&shared), Arc::clone(companions));
+            move || shared.work(&requests, &segment, &companions)
         })?;
         Ok(Self { shared, thread: Some(thread) })
     }
@@ -61,7 +62,7 @@ impl Snapshots {
         self.shared.lock().ready.take()
     }
 
-    /// The root has written a snapshot.
+    /// The head has written a snapshot.
     pub fn kept(&self, number: u32) {
         self.shared.lock().kept = number;
         self.shared.changed.notify_all();
@@ -73,10 +74,11 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, requests: &Requests, segment: &Segment) {
+    fn work(&self, requests: &Requests, segment: &Segment, companions: &Companions) {
         while !self.lock().over {
             let Some(number) = requests.next(LOOK_AGAIN) else { continue };
             let pes = snapshot::take(segment, &Outcome::default()).pes;
+            companions.snapshot();
             let mut state = self.lock();
             state.ready = Some((number, pes));
             let _ = file::write(self.wake.as_raw_fd(), &1u64.to_ne_bytes());

@@ -15,6 +15,7 @@ const LAST_WRITE: Duration = Duration::from_secs(1);
 impl Supervisor {
     /// Ends what left its process group and outlived its parents.
     pub(super) fn end_orphans(&mut self) -> io::Result<()> {
+        crate::source::close();
         let mut ending = Ending::new(Instant::now());
         let mut number = 0;
         loop {

@@ -1,13 +1,13 @@
-//! Being a part of a job on several hosts: who decides is the root. What happens here is told to it, and done when it says so.
+//! Being a part of a job on several hosts: who decides is the head. What happens here is told to it, and done when it says so.
 
 use super::{SNAPSHOT, Supervisor, WIREUPS};
 use crate::ending::Ending;
-use crate::hosts::cards::{Do, PartCards};
 use crate::hosts::clock;
 use crate::hosts::gather::Sender;
+use crate::hosts::key_values::{DaemonKeyValues, Do};
 use crate::hosts::link::Link;
 use crate::hosts::list;
-use crate::hosts::message::{ToPart, ToRoot};
+use crate::hosts::message::{ToDaemon, ToHead};
 use crate::hosts::snapshots::Snapshots;
 use crate::report::Place;
 use crate::signals::{self, Meaning};
@@ -25,27 +25,27 @@ use std::time::{Duration, Instant};
 /// How often the connection is looked after at least.
 const UPKEEP: Duration = Duration::from_millis(250);
 
-/// What a part has beside its PEs.
+/// What a daemon has beside its PEs.
 pub struct Remote {
-    /// The connection to the root.
+    /// The connection to the head.
     pub link: Link,
     /// This host, as the user calls it.
     pub host: String,
     /// What PEs know of each other.
-    pub cards: PartCards,
+    pub key_values: DaemonKeyValues,
     /// The PEs' ways to other hosts, by place; `None`: closed.
     pub wireups: Vec<Option<OwnedFd>>,
     /// Whether someone may be typing for PE 0.
     pub prompt: bool,
     /// Where PEs write their trace, to be sent and removed.
     pub trace: Option<OutputDir>,
-    /// The root has been told how the job is to end.
+    /// The head has been told how the job is to end.
     pub told: bool,
-    /// The root is gone.
+    /// The head is gone.
     pub lost: bool,
-    /// What the root was told of the PEs: that a signal comes to nothing with them.
+    /// What the head was told of the PEs: that a signal comes to nothing with them.
     pub deaf: bool,
-    /// The root wants profile and trace: drift of the clock, when, and whether a profile.
+    /// The head wants profile and trace: drift of the clock, when, and whether a profile.
     pub collect: Option<(i64, u64, bool)>,
     /// The job is over.
     pub over: bool,
@@ -57,7 +57,7 @@ impl Supervisor {
     /// Says something that decides nothing.
     pub(super) fn say(&mut self, text: &str) {
         match &mut self.remote {
-            Some(remote) if !remote.lost => remote.link.send(&ToRoot::Note { text: text.into() }, &self.epoll),
+            Some(remote) if !remote.lost => remote.link.send(&ToHead::Note { text: text.into() }, &self.epoll),
             _ => self.output.say(text),
         }
     }
@@ -66,9 +66,9 @@ impl Supervisor {
     pub(super) fn conclude(&mut self, text: Option<String>, status: i32) {
         match &mut self.remote {
             Some(remote) if !remote.lost => {
-                // Once: the root knows, and decides.
+                // Once: the head knows, and decides.
                 if !std::mem::replace(&mut remote.told, true) {
-                    remote.link.send(&ToRoot::Verdict { status, text }, &self.epoll);
+                    remote.link.send(&ToHead::Verdict { status, text }, &self.epoll);
                 }
             }
             _ => {
@@ -85,7 +85,7 @@ impl Supervisor {
             Some(remote) => {
                 let finalized = place.state == PeState::Finalized;
                 let place = place.at_end();
-                remote.link.send(&ToRoot::Left { who, place, finalized }, &self.epoll);
+                remote.link.send(&ToHead::Left { who, place, finalized }, &self.epoll);
             }
             None => self.note_left(pe, place),
         }
@@ -95,7 +95,7 @@ impl Supervisor {
     pub(super) fn late(&mut self, pe: u32, place: &Place, status: i32, text: Option<String>) {
         let who = self.who(pe).to_string();
         match &mut self.remote {
-            Some(remote) => remote.link.send(&ToRoot::Late { who, status, text }, &self.epoll),
+            Some(remote) => remote.link.send(&ToHead::Late { who, status, text }, &self.epoll),
             None => {
                 text.iter().for_each(|text| self.output.say(text));
                 self.verdict.status.get_or_insert(status);
@@ -104,7 +104,7 @@ impl Supervisor {
         }
     }
 
-    /// A wait that leaves time for the connection to the root.
+    /// A wait that leaves time for the connection to the head.
     pub(super) fn at_most(&self, wait: Option<Duration>) -> Option<Duration> {
         if self.remote.is_none() {
             return wait;
@@ -112,18 +112,18 @@ impl Supervisor {
         Some(wait.map_or(UPKEEP, |wait| wait.min(UPKEEP)))
     }
 
-    /// Shows that we are here, and notices when the root is not.
+    /// Shows that we are here, and notices when the head is not.
     pub(super) fn keep_link(&mut self, now: Instant) {
         let Some(remote) = self.remote.as_mut().filter(|remote| !remote.lost) else { return };
         if remote.link.beat_due(now) {
-            remote.link.send(&ToRoot::Beat {}, &self.epoll);
+            remote.link.send(&ToHead::Beat {}, &self.epoll);
         }
         if remote.link.is_silent(now) {
             self.root_lost("nothing was heard of it for 6 s");
         }
     }
 
-    /// Takes what the root says.
+    /// Takes what the head says.
     pub(super) fn link_ready(&mut self, token: u64) {
         if token == SNAPSHOT {
             return self.send_snapshot();
@@ -147,7 +147,7 @@ impl Supervisor {
         while let Ok(Some(piece)) = sender.next() {
             remote.link.send(&piece, &self.epoll);
         }
-        remote.link.send(&ToRoot::Snapshot { number }, &self.epoll);
+        remote.link.send(&ToHead::Snapshot { number }, &self.epoll);
     }
 
     fn root_lost(&mut self, why: &str) {
@@ -160,13 +160,13 @@ impl Supervisor {
         self.end(1);
     }
 
-    fn obey(&mut self, message: ToPart) {
+    fn obey(&mut self, message: ToDaemon) {
         let now = Instant::now();
         let Some(remote) = &mut self.remote else { return };
         match message {
-            ToPart::Beat {} | ToPart::Welcome { .. } | ToPart::Start { .. } => {}
-            ToPart::Pause {} => remote.link.paused = true,
-            ToPart::Signal { number } => {
+            ToDaemon::Beat {} | ToDaemon::Welcome { .. } | ToDaemon::Start { .. } => {}
+            ToDaemon::Pause {} => remote.link.paused = true,
+            ToDaemon::Signal { number } => {
                 if signals::meaning(number) == Meaning::End {
                     self.verdict.interrupted = true;
                     self.verdict.interrupt.get_or_insert((number, now));
@@ -174,34 +174,34 @@ impl Supervisor {
                 }
                 self.pes.signal(number);
             }
-            ToPart::Report { id, inside, number } => self.report(id, inside, number),
-            ToPart::End {} => {
+            ToDaemon::Report { id, inside, number } => self.report(id, inside, number),
+            ToDaemon::End {} => {
                 self.verdict.ending.get_or_insert_with(|| Ending::new(now));
             }
-            ToPart::Hurry {} => self.verdict.ending.get_or_insert_with(|| Ending::new(now)).hurry(now),
-            ToPart::Closed { error } => {
+            ToDaemon::Hurry {} => self.verdict.ending.get_or_insert_with(|| Ending::new(now)).hurry(now),
+            ToDaemon::Closed { error } => {
                 self.verdict.closed = true;
                 self.output.shut(if error { To::Err } else { To::Out });
             }
-            ToPart::Fenced {} => {
-                let actions = remote.cards.fenced();
+            ToDaemon::Fenced {} => {
+                let actions = remote.key_values.fenced();
                 self.act(actions);
             }
-            ToPart::Card { pe, key, value } => {
-                let actions = remote.cards.card(pe, key, value);
+            ToDaemon::KeyValue { pe, key, value } => {
+                let actions = remote.key_values.lookup(pe, key, value);
                 self.act(actions);
             }
-            ToPart::Ping { number } => {
+            ToDaemon::Ping { number } => {
                 let counter_ns = clock::counter_ns();
-                remote.link.send(&ToRoot::Pong { number, counter_ns }, &self.epoll);
+                remote.link.send(&ToHead::Pong { number, counter_ns }, &self.epoll);
             }
-            ToPart::Collect { drift_ns, counter_ns, profile } => {
+            ToDaemon::Collect { drift_ns, counter_ns, profile } => {
                 remote.collect = Some((drift_ns, counter_ns, profile));
             }
-            ToPart::Kept { number } => {
+            ToDaemon::Kept { number } => {
                 remote.snapshots.iter().for_each(|snapshots| snapshots.kept(number));
             }
-            ToPart::Bye {} => remote.over = true,
+            ToDaemon::Bye {} => remote.over = true,
         }
     }
 
@@ -218,7 +218,7 @@ impl Supervisor {
         }
         let Some(remote) = &mut self.remote else { return };
         let (lines, pes) = answer;
-        remote.link.send(&ToRoot::Report { id, handled, lines, pes }, &self.epoll);
+        remote.link.send(&ToHead::Report { id, handled, lines, pes }, &self.epoll);
     }
 
     /// Takes what a PE says about other hosts.
@@ -228,7 +228,7 @@ impl Supervisor {
         let Some(socket) = remote.wireups.get(place).and_then(Option::as_ref) else { return };
         let actions = match packet::receive(socket, false) {
             Ok(message) if !message.is_empty() => match Request::decode(&message) {
-                Some(request) => remote.cards.request(first + place as u32, request),
+                Some(request) => remote.key_values.request(first + place as u32, request),
                 None => Vec::new(),
             },
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use pellucid_profile::histogram::Histogram as Latency;
-use pellucid_profile::merge::{Merged, PeRow};
+use pellucid_profile::merge::{Late, Merged, PeRow};
 use pellucid_profile::model::{Job, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::size::{DISTANCES, Distance};
@@ -13,6 +13,7 @@ use super::family::{Family, Value};
 use super::histogram::{Histogram, seconds};
 use super::live::{KINDS, Now};
 use super::op::template;
+use super::pes;
 use super::series::{Memory, OTHERS};
 use super::table::Id;
 
@@ -65,6 +66,8 @@ pub struct View<'a> {
     pub merged: &'a Merged,
     /// What is only known of a job that runs.
     pub now: &'a Now,
+    /// How many PEs have series of their own, where there are such.
+    pub top: usize,
 }
 
 /// Sums of one operation.
@@ -114,6 +117,7 @@ pub fn collect(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     families.extend(by_class(view));
     families.extend(waiting(view));
     families.extend(rest(view, memory));
+    pes::add(view, &mut families);
     families.sort_by_key(|family| family.row.id);
     families.retain(|family| !family.is_empty());
     memory.hold(&mut families);
@@ -155,7 +159,7 @@ fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let mut late: BTreeMap<String, u64> = BTreeMap::new();
     for row in &view.merged.late {
         let lost = late.entry(template(&row.routine)).or_default();
-        *lost = lost.saturating_add(row.lost_ns);
+        *lost = lost.saturating_add((row.lost_ns as f64 * late_part(view.merged, row)) as u64);
     }
     let mut order: Vec<(&String, u64)> = sums.iter().map(|(op, sum)| (op, sum.calls.iter().sum())).collect();
     order.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
@@ -185,6 +189,14 @@ fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         }
     }
     made.into()
+}
+
+/// How much of what a sample of meetings says was lost to late PEs can be true: no more is lost in a routine than was spent there.
+pub fn late_part(merged: &Merged, of: &Late) -> f64 {
+    let lost = merged.late.iter().filter(|row| row.routine == of.routine).map(|row| row.lost_ns);
+    let lost = lost.fold(0, u64::saturating_add);
+    let spent = merged.routines.iter().find(|routine| routine.name == of.routine).map_or(0, Routine::spent_ns);
+    if lost > spent { spent as f64 / lost as f64 } else { 1.0 }
 }
 
 /// Whether all PEs of a team call it together.
@@ -224,7 +236,7 @@ fn waiting(view: &View<'_>) -> Vec<Family> {
         let now = &view.now.blocked[at];
         time.add(&[job, kind], Value::Number(seconds(ns)));
         blocked.add(&[job, kind], Value::Count(now.pes));
-        longest.add(&[job, kind], Value::Number(seconds(now.longest_ns)));
+        longest.add(&[job, kind, ""], Value::Number(seconds(now.longest_ns)));
         let pe = now.on.or_else(|| latest(view.merged, class)).map_or(-1.0, f64::from);
         slowest.add(&[job, kind], Value::Number(pe));
     }
@@ -253,7 +265,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let mean = ratios.iter().sum::<f64>() / ratios.len().max(1) as f64;
     let (min, max) = ratios.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &r| (min.min(r), max.max(r)));
     for (stat, value) in [("min", min.min(max)), ("mean", mean), ("max", max)] {
-        ratio.add(&[job, stat], Value::Number(value));
+        ratio.add(&[job, stat, ""], Value::Number(value));
     }
     let sum = |of: fn(&PeRow) -> u64| pes.iter().map(of).fold(0_u64, u64::saturating_add);
     let (nbi, blocked) = (sum(|pe| pe.nbi.ns), sum(|pe| pe.nbi.blocked_ns));
@@ -274,7 +286,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     if let Some([used, most_used, size, most_size]) = view.now.heap {
         let (mut in_use, mut there) = (Family::new(Id::HeapUsed), Family::new(Id::HeapSize));
         for (stat, used, size) in [("sum", used, size), ("max", most_used, most_size)] {
-            in_use.add(&[job, stat], Value::Count(used));
+            in_use.add(&[job, stat, ""], Value::Count(used));
             there.add(&[job, stat], Value::Count(size));
         }
         made.extend([in_use, there]);
@@ -282,7 +294,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     made
 }
 
-fn communication_ratio(pe: &PeRow) -> Option<f64> {
+pub(super) fn communication_ratio(pe: &PeRow) -> Option<f64> {
     let wall = pe.wall_ns();
     (pe.progress != Progress::Attached && wall > 0).then(|| (pe.time_ns(|_| true) as f64 / wall as f64).min(1.0))
 }

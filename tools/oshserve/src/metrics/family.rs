@@ -3,6 +3,11 @@
 use super::histogram::Histogram;
 use super::table::{Id, Row, row};
 
+/// Labels that not every series of a metric has.
+const OPTIONAL: [&str; 2] = ["job_id", PE];
+/// The label of a single PE.
+pub const PE: &str = "pe";
+
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -81,9 +86,20 @@ impl Series {
         false
     }
 
-    /// Names and values of its labels.
+    /// Names and values of its labels, without those that it may have and has not.
     pub fn pairs<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'static str, &'a str)> {
-        row.labels.iter().copied().zip(self.labels.iter().map(String::as_str))
+        let all = row.labels.iter().copied().zip(self.labels.iter().map(String::as_str));
+        all.filter(|(label, value)| !(value.is_empty() && OPTIONAL.contains(label)))
+    }
+}
+
+/// Leaves the job to the metric that says who it is: for hosts that run one job at a time.
+pub fn without_job(families: &mut [Family]) {
+    for family in families.iter_mut().filter(|family| family.row.id != Id::JobInfo) {
+        let at = family.row.labels.iter().position(|&label| label == "job_id");
+        for series in &mut family.series {
+            at.into_iter().for_each(|at| series.labels[at].clear());
+        }
     }
 }
 

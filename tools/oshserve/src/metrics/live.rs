@@ -34,12 +34,17 @@ pub struct Now {
     pub lost: u64,
     /// Bytes in use: sum and most; bytes there are: sum and most. `None` where that is not known any more.
     pub heap: Option<[u64; 4]>,
+    /// Bytes in use of each PE.
+    pub heaps: Vec<(u64, u32)>,
+    /// PEs that wait: the number of the kind, how long in nanoseconds, who.
+    pub waiting: Vec<(usize, u64, u32)>,
 }
 
 impl Now {
     /// Of PEs that were looked at, and the numbers of those that ended before they had finalized.
     pub fn of(pes: &[PeNow], lost: u64) -> Now {
-        let mut now = Now { lost, heap: Some(heap(pes)), ..Now::default() };
+        let heaps = pes.iter().map(|pe| (pe.heap.0, pe.pe)).collect();
+        let mut now = Now { lost, heap: Some(heap(pes)), heaps, ..Now::default() };
         let inside = |thread: &&CurrentOp| thread.phase == Phase::Inside;
         for pe in pes.iter().filter(|pe| matches!(pe.state, State::Starting | State::Running)) {
             for (kind, blocked) in now.blocked.iter_mut().enumerate() {
@@ -48,6 +53,7 @@ impl Now {
                 if let Some(longest) = waits.max() {
                     blocked.pes += 1;
                     blocked.longest_ns = blocked.longest_ns.max(longest);
+                    now.waiting.push((kind, longest, pe.pe));
                 }
             }
         }

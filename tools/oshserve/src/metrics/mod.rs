@@ -5,6 +5,7 @@
 //! | [`table`] | every metric: name, type, unit, labels, help |
 //! | [`family`] | values with their labels, before any format |
 //! | [`collect`], [`live`], [`series`] | from a job to its families; what is only known while it runs; how many there may be |
+//! | [`pes`] | single PEs, where somebody wants them |
 //! | [`histogram`] | buckets |
 //! | [`text`], [`openmetrics`], [`protobuf`], [`otlp`] | formats |
 //! | [`reference`](mod@reference) | `docs/metrics.md` |
@@ -16,6 +17,7 @@ pub mod live;
 pub mod op;
 pub mod openmetrics;
 pub mod otlp;
+pub mod pes;
 pub mod protobuf;
 pub mod reference;
 pub mod series;

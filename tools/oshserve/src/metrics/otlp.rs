@@ -9,6 +9,11 @@ use opentelemetry_proto::tonic::metrics::v1::{
 };
 use opentelemetry_proto::tonic::resource::v1::Resource;
 
+use pellucid_profile::model::Job;
+use pellucid_profile::segment::Segment;
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::collect::{Identity, program};
 use super::family::{Family, Series, Value};
 use super::histogram::{Histogram, SCHEMA};
 use super::table::{Kind, Row};
@@ -22,6 +27,37 @@ pub struct Source {
     pub start_ns: u64,
     /// Now.
     pub now_ns: u64,
+}
+
+impl Source {
+    /// A job that runs: its numbers have the time at which they are sent.
+    pub fn of(segment: &Segment, identity: &Identity) -> Source {
+        let header = segment.header();
+        let job = Job {
+            program: header.program.get(),
+            host: header.host.get(),
+            npes: segment.npes(),
+            start_realtime_ns: header.start_realtime.load(Relaxed),
+            ..Job::default()
+        };
+        Source::of_job(&job, identity)
+    }
+
+    /// A job, at its end.
+    pub fn of_job(job: &Job, identity: &Identity) -> Source {
+        let attributes = [
+            ("service.name", program(job).to_owned()),
+            ("service.instance.id", format!("{}:{}", identity.job_id, job.host)),
+            ("host.name", job.host.clone()),
+            ("shmem.job", identity.job_id.clone()),
+            ("shmem.npes", job.npes.to_string()),
+        ];
+        Source {
+            attributes: attributes.map(|(name, value)| (name.to_owned(), value)).into(),
+            start_ns: job.start_realtime_ns,
+            now_ns: job.start_realtime_ns.saturating_add(job.wall_ns),
+        }
+    }
 }
 
 /// A request.

@@ -225,8 +225,8 @@ pub static TABLE: [Row; 31] = [
         Id::CommunicationRatio,
         ("shmem_pe_communication_ratio", "shmem.pe.communication_ratio"),
         RATIO,
-        &["job_id", "stat"],
-        "Share of its time that a PE spent in the library since the start: least, mean and most of the PEs.",
+        &["job_id", "stat", "pe"],
+        "Share of its time that a PE spent in the library since the start: least, mean and most of the PEs; with --pe-labels stat is pe for those with most.",
     ),
     gauge(
         Id::SlowestPe,
@@ -246,8 +246,8 @@ pub static TABLE: [Row; 31] = [
         Id::LongestWait,
         ("shmem_longest_wait_seconds", "shmem.longest_wait"),
         SECONDS,
-        BY_KIND,
-        "How long the PE that waits longest has been waiting.",
+        &["job_id", "kind", "pe"],
+        "How long the PE that waits longest has been waiting; with --pe-labels those that wait longest as well.",
     ),
     gauge(
         Id::LostPes,
@@ -288,8 +288,8 @@ pub static TABLE: [Row; 31] = [
         Id::HeapUsed,
         ("shmem_heap_used_bytes", "shmem.heap.used"),
         BYTES,
-        &["job_id", "stat"],
-        "Bytes in objects of the symmetric heaps: sum over the PEs, and most of a PE.",
+        &["job_id", "stat", "pe"],
+        "Bytes in objects of the symmetric heaps: sum over the PEs, and most of a PE; with --pe-labels stat is pe for those with most.",
     ),
     gauge(
         Id::HeapSize,

@@ -52,7 +52,8 @@ fn open(pid: u32, known: &[Key], show_user: bool) -> std::io::Result<Option<Trac
     Ok(None)
 }
 
-fn identity(segment: &Segment, pid: u32, show_user: bool) -> Identity {
+/// Who the job of a launcher is.
+pub fn identity(segment: &Segment, pid: u32, show_user: bool) -> Identity {
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
     let variable = |wanted: &str| {
         let mut all = environment.split(|byte| *byte == 0);

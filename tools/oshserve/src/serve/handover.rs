@@ -16,6 +16,8 @@ use pellucid_profile::segment::{Segment, handover};
 use super::jobs::Jobs;
 use super::tracked::{Key, Tracked, key};
 use crate::metrics::collect::{Identity, STATES};
+use crate::metrics::otlp;
+use crate::push::About;
 use crate::sys;
 
 /// Longest message.
@@ -98,7 +100,7 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
     }
     stream.set_read_timeout(Some(PATIENCE))?;
     let Some((facts, fd)) = first_message(&stream)? else { return Ok(()) };
-    let key = add(&facts, fd.as_ref(), jobs)?;
+    let (key, _) = accept(&facts, fd.as_ref(), jobs)?;
     drop(fd);
     stream.set_read_timeout(None)?;
     let mut text = String::new();
@@ -110,10 +112,13 @@ fn follow(mut stream: UnixStream, jobs: &Jobs) -> io::Result<()> {
 }
 
 /// The words of a message, and the descriptor that came with it.
-type Message = (HashMap<String, String>, Option<OwnedFd>);
+pub type Message = (HashMap<String, String>, Option<OwnedFd>);
 
 /// Name and value of each line, and the descriptor. `None`: nothing came, as where somebody only looks whether we are there.
-fn first_message(stream: &UnixStream) -> io::Result<Option<Message>> {
+///
+/// # Errors
+/// What the system answered, or what is wrong with the message.
+pub fn first_message(stream: &UnixStream) -> io::Result<Option<Message>> {
     let (mut text, mut fd) = (Vec::new(), None);
     let mut part = [0_u8; 4096];
     loop {
@@ -136,7 +141,11 @@ fn pairs(text: &str) -> HashMap<String, String> {
     text.lines().filter_map(|line| line.split_once('=')).map(|(name, value)| (name.into(), value.into())).collect()
 }
 
-fn add(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs) -> io::Result<Key> {
+/// Takes over the job of a message.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn accept(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs) -> io::Result<(Key, About)> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let fd = fd.ok_or_else(|| invalid("no descriptor came with it"))?;
     if !sys::is_sealed(fd.as_fd()) {
@@ -161,6 +170,11 @@ fn add(facts: &HashMap<String, String>, fd: Option<&OwnedFd>, jobs: &Jobs) -> io
         return Err(invalid("it has no job_id"));
     }
     let this = key(&segment);
+    let about = About {
+        job_id: identity.job_id.clone(),
+        host: (!all_here).then(|| segment.header().host.get()),
+        source: otlp::Source::of(&segment, &identity),
+    };
     jobs.add(Tracked::new(segment, identity, None));
-    Ok(this)
+    Ok((this, about))
 }

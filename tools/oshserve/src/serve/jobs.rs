@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::found;
 use super::tracked::{Key, Stage, Tracked};
-use crate::metrics::family::{Family, Value, join};
+use crate::metrics::family::{Family, Value, join, without_job};
 use crate::metrics::series::cut;
 use crate::metrics::table::Id;
 
@@ -25,6 +25,10 @@ pub struct Limits {
     pub max_series: usize,
     /// Whether users are named.
     pub show_user: bool,
+    /// PEs of a job that have series of their own.
+    pub top: usize,
+    /// Series do not say of which job they are: a host has one at a time.
+    pub by_node: bool,
 }
 
 /// All jobs.
@@ -40,6 +44,8 @@ struct Inner {
     /// When each scraper was last here.
     scrapers: BTreeMap<IpAddr, Instant>,
     looked: Option<Instant>,
+    /// Jobs that were not handed over are not looked for.
+    only_these: bool,
     read_errors: u64,
     dropped: u64,
 }
@@ -79,6 +85,7 @@ impl Jobs {
         if inner.list.iter().any(|known| known.identity.job_id == job.identity.job_id) {
             job.identity.job_id += &format!("_{}", job.key.0);
         }
+        job.top = self.limits.top;
         inner.list.push(job);
     }
 
@@ -100,19 +107,71 @@ impl Jobs {
         let started = Instant::now();
         let mut inner = self.inner();
         inner.look(self.limits.show_user);
+        inner.list.iter_mut().for_each(|job| job.top = self.limits.top);
         inner.forget(self.limits.linger, scraper);
         let running = inner.list.iter().filter(|job| job.runs()).count();
         let ended = inner.list.len() - running;
         let mut pages = Vec::new();
-        for job in &mut inner.list {
+        // A job that has ended makes room for the next one.
+        let only =
+            self.limits.by_node.then(|| inner.list.iter().rposition(Tracked::runs).unwrap_or(ended.saturating_sub(1)));
+        for (at, job) in inner.list.iter_mut().enumerate() {
+            if only.is_some_and(|only| only != at) {
+                continue;
+            }
             let mut families = job.families();
             let dropped = cut(&mut families, self.limits.max_series);
+            if only.is_some() {
+                without_job(&mut families);
+            }
             pages.push((families, dropped));
         }
         inner.dropped += pages.iter().map(|(_, dropped)| dropped).sum::<u64>();
         let mut families = join(pages.into_iter().map(|(families, _)| families));
         families.extend(inner.about_exporter((running, ended), started, &families));
         families
+    }
+
+    /// From now on only jobs that are handed over are known.
+    pub fn only_these(&self) {
+        self.inner().only_these = true;
+    }
+
+    /// Whether no job is known any more.
+    pub fn is_empty(&self) -> bool {
+        self.inner().list.is_empty()
+    }
+
+    /// Whether no job is known any more, but for those that have ended so long ago.
+    pub fn is_over(&self, ago: Duration) -> bool {
+        let mut inner = self.inner();
+        inner.look(self.limits.show_user);
+        inner.list.iter().all(|job| matches!(&job.stage, Stage::Ended { at, .. } if at.elapsed() >= ago))
+    }
+
+    /// The numbers of all jobs, without those of the exporter.
+    pub fn numbers(&self) -> Vec<Family> {
+        let mut inner = self.inner();
+        let most = self.limits.max_series;
+        let mut cut_off = 0;
+        let mut pages = Vec::new();
+        for job in &mut inner.list {
+            let mut families = job.families();
+            cut_off += cut(&mut families, most);
+            pages.push(families);
+        }
+        inner.dropped += cut_off;
+        join(pages)
+    }
+
+    /// What the page shows of the newest job. Whoever has seen its end needs no other look.
+    pub fn state(&self) -> serde_json::Value {
+        let mut inner = self.inner();
+        let state = inner.list.last().map(Tracked::state).unwrap_or_default();
+        if inner.list.last().is_some_and(|job| !job.runs()) {
+            inner.list.pop();
+        }
+        state
     }
 
     /// What the landing page lists.
@@ -131,7 +190,7 @@ impl Inner {
                 job.end(None);
             }
         }
-        if self.looked.is_some_and(|at| at.elapsed() < LOOK) {
+        if self.only_these || self.looked.is_some_and(|at| at.elapsed() < LOOK) {
             return;
         }
         self.looked = Some(Instant::now());

@@ -32,8 +32,8 @@ pub const PORT: u16 = 9745;
 /// `oshprof serve`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where it listens.
-    pub listen: Listen,
+    /// Where it listens; `None`: nowhere.
+    pub listen: Option<Listen>,
     /// How long a job that has ended is shown at most.
     pub linger: Duration,
     /// TLS and passwords.
@@ -42,8 +42,47 @@ pub struct Request {
     pub max_series: usize,
     /// Whether users are named.
     pub show_user: bool,
+    /// PEs of a job that have series of their own.
+    pub top: usize,
+    /// Series do not say of which job they are.
+    pub by_node: bool,
+    /// What is served.
+    pub pages: Pages,
     /// Where jobs are handed over, where that is not the usual place.
     pub socket: Option<PathBuf>,
+}
+
+/// What is served.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pages {
+    /// Metrics.
+    Metrics,
+    /// A page that shows a job while it runs, for those who know this word.
+    Live(String),
+}
+
+/// A word that nobody guesses.
+///
+/// # Errors
+/// What the system answered.
+pub fn word() -> std::io::Result<String> {
+    use std::io::Read;
+    let mut bytes = [0_u8; 16];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+impl Request {
+    /// Limits of what is shown.
+    pub fn limits(&self) -> jobs::Limits {
+        jobs::Limits {
+            linger: self.linger,
+            max_series: self.max_series,
+            show_user: self.show_user,
+            top: self.top,
+            by_node: self.by_node,
+        }
+    }
 }
 
 /// Where the server listens.
@@ -68,12 +107,9 @@ pub fn run(request: &Request) -> ExitCode {
 
 fn start(request: &Request) -> Result<std::convert::Infallible, String> {
     let config = request.web_config.clone().map(config::Config::open).transpose()?;
-    let jobs = Arc::new(Jobs::new(jobs::Limits {
-        linger: request.linger,
-        max_series: request.max_series,
-        show_user: request.show_user,
-    }));
-    let listener = Listener::bind(&request.listen)?;
+    let jobs = Arc::new(Jobs::new(request.limits()));
+    let listen = request.listen.as_ref().ok_or("it listens nowhere")?;
+    let listener = Listener::bind(listen)?;
     let path = request.socket.clone().unwrap_or_else(handover::default_socket);
     if let Err(error) = handover::listen(&path, Arc::clone(&jobs)) {
         eprintln!(
@@ -85,5 +121,5 @@ fn start(request: &Request) -> Result<std::convert::Infallible, String> {
         eprintln!("oshprof: serve: {} is open to everybody on the network: see --web.config.file", listener.name());
     }
     println!("oshprof: serving metrics at {}", listener.url(config.as_ref().is_some_and(config::Config::has_tls)));
-    server::serve(listener, jobs, config)
+    server::serve(listener, jobs, config, request.pages.clone())
 }

@@ -24,10 +24,10 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::task::{AbortHandle, LocalSet};
 use tokio_rustls::TlsAcceptor;
 
-use super::Listen;
 use super::answer::{Asked, answer, plain};
 use super::config::Config;
 use super::jobs::Jobs;
+use super::{Listen, Pages};
 
 /// Connections at a time. One more, and the oldest that has no request under way is closed.
 const CONNECTIONS: usize = 16;
@@ -94,9 +94,14 @@ impl Listener {
     /// What to type.
     pub fn url(&self, encrypted: bool) -> String {
         match self {
-            Listener::Tcp(_) => format!("http{}://{}/metrics", if encrypted { "s" } else { "" }, self.name()),
+            Listener::Tcp(_) => self.root(encrypted) + "metrics",
             Listener::Unix(..) => self.name(),
         }
+    }
+
+    /// The beginning of all its addresses.
+    pub fn root(&self, encrypted: bool) -> String {
+        format!("http{}://{}/", if encrypted { "s" } else { "" }, self.name())
     }
 }
 
@@ -106,6 +111,7 @@ struct Shared {
     jobs: Arc<Jobs>,
     config: Option<Arc<Config>>,
     name: Arc<str>,
+    pages: Arc<Pages>,
 }
 
 /// A connection: whether a request is under way, and how to end it.
@@ -119,13 +125,14 @@ struct Open {
 ///
 /// # Errors
 /// What the system refused at the start.
-pub fn serve(listener: Listener, jobs: Arc<Jobs>, config: Option<Config>) -> Result<Infallible, String> {
+pub fn serve(listener: Listener, jobs: Arc<Jobs>, config: Option<Config>, pages: Pages) -> Result<Infallible, String> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(4)
         .build()
         .map_err(|error| error.to_string())?;
-    let shared = Shared { jobs, config: config.map(Arc::new), name: listener.name().into() };
+    let (config, name) = (config.map(Arc::new), listener.name().into());
+    let shared = Shared { jobs, config, name, pages: Arc::new(pages) };
     let local = LocalSet::new();
     runtime.block_on(local.run_until(accept(listener, shared))).map_err(|error| error.to_string())
 }
@@ -226,7 +233,10 @@ async fn respond(request: Request<Incoming>, from: Option<IpAddr>, shared: Share
                 return refused;
             }
         }
-        answer(&asked, &shared.jobs, &shared.name)
+        match &*shared.pages {
+            Pages::Metrics => answer(&asked, &shared.jobs, &shared.name),
+            Pages::Live(token) => crate::live::answer(&asked, &shared.jobs, token),
+        }
     };
     let failed = || plain(StatusCode::INTERNAL_SERVER_ERROR, "the exporter could not answer\n");
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| failed()).map(|body| Full::new(Bytes::from(body)))

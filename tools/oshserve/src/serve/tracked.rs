@@ -1,6 +1,6 @@
 //! A job that is known to the exporter.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::net::IpAddr;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -11,6 +11,9 @@ use pellucid_profile::model::Progress;
 use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
 
+use serde_json::Value;
+
+use crate::live;
 use crate::metrics::collect::{Identity, View, collect};
 use crate::metrics::family::Family;
 use crate::metrics::live::Now;
@@ -31,6 +34,8 @@ pub struct Tracked {
     pub watched: Option<u32>,
     /// How it stands.
     pub stage: Stage,
+    /// How many of its PEs have series of their own.
+    pub top: usize,
     memory: Memory,
 }
 
@@ -43,6 +48,8 @@ pub enum Stage {
     Ended {
         /// Its last numbers.
         last: Vec<Family>,
+        /// The same for the page.
+        state: Box<Value>,
         /// When it ended.
         at: Instant,
         /// Who has scraped them.
@@ -60,22 +67,32 @@ impl Tracked {
     /// A job that runs.
     pub fn new(segment: Segment, identity: Identity, watched: Option<u32>) -> Tracked {
         let (key, stage) = (key(&segment), Stage::Runs(Box::new(segment)));
-        Tracked { key, identity, watched, stage, memory: Memory::default() }
+        Tracked { key, identity, watched, stage, top: 0, memory: Memory::default() }
     }
 
     /// Its metrics now.
     pub fn families(&mut self) -> Vec<Family> {
         match &self.stage {
-            Stage::Runs(segment) => numbers(segment, &self.identity, &mut self.memory, None),
+            Stage::Runs(segment) => Moment::of(segment, None).families(&self.identity, &mut self.memory, self.top),
             Stage::Ended { last, .. } => last.clone(),
+        }
+    }
+
+    /// What the page shows of it now.
+    pub fn state(&self) -> Value {
+        match &self.stage {
+            Stage::Runs(segment) => Moment::of(segment, None).state(&self.identity),
+            Stage::Ended { state, .. } => (**state).clone(),
         }
     }
 
     /// Takes the last numbers and lets go of the segment. `state`: how the job ended, where that was said.
     pub fn end(&mut self, state: Option<&'static str>) {
         if let Stage::Runs(segment) = &self.stage {
-            let last = numbers(segment, &self.identity, &mut self.memory, Some(state));
-            self.stage = Stage::Ended { last, at: Instant::now(), seen_by: BTreeSet::new() };
+            let moment = Moment::of(segment, Some(state));
+            let last = moment.families(&self.identity, &mut self.memory, self.top);
+            let state = Box::new(moment.state(&self.identity));
+            self.stage = Stage::Ended { last, state, at: Instant::now(), seen_by: BTreeSet::new() };
         }
     }
 
@@ -85,39 +102,53 @@ impl Tracked {
     }
 }
 
-/// Reads a segment. `ended`: the job has, and perhaps how.
-fn numbers(
-    segment: &Segment,
-    identity: &Identity,
-    memory: &mut Memory,
-    ended: Option<Option<&'static str>>,
-) -> Vec<Family> {
-    let mut profile = snapshot::take(segment, &Outcome::default());
-    if ended.is_some() {
-        // What is counted since the last sample will not be measured any more.
-        profile.pes.iter_mut().flat_map(|pe| &mut pe.routines).for_each(|routine| routine.expected_ns = 0);
+/// A job at one moment.
+struct Moment {
+    merged: Merged,
+    pes: Vec<PeNow>,
+    lost: u64,
+    state: &'static str,
+    has_ended: bool,
+    seconds: f64,
+}
+
+impl Moment {
+    /// Reads a segment. `ended`: the job has, and perhaps how.
+    fn of(segment: &Segment, ended: Option<Option<&'static str>>) -> Moment {
+        let mut profile = snapshot::take(segment, &Outcome::default());
+        if ended.is_some() {
+            // What is counted since the last sample will not be measured any more.
+            profile.pes.iter_mut().flat_map(|pe| &mut pe.routines).for_each(|routine| routine.expected_ns = 0);
+        }
+        let look = |number| {
+            let pe = PeNow::look(segment, number, ended.is_none());
+            if ended.is_some() || pe.pid == 0 || sys::runs(pe.pid) { pe } else { PeNow::look(segment, number, false) }
+        };
+        let pes: Vec<PeNow> = segment.pes().map(look).collect();
+        let gone: HashSet<u32> = pes.iter().filter(|pe| pe.state == State::Ended).map(|pe| pe.pe).collect();
+        let unfinished = profile.pes.iter().filter(|pe| pe.progress != Progress::Finalized);
+        let lost = unfinished.filter(|pe| gone.contains(&pe.pe)).count() as u64;
+        let state = match ended {
+            Some(Some(state)) => state,
+            Some(None) if lost > 0 || profile.pes.is_empty() => "killed",
+            Some(None) => "finished",
+            None if profile.pes.iter().all(|pe| pe.progress == Progress::Attached) => "starting",
+            None => "running",
+        };
+        let seconds = segment.now_ns() as f64 / 1e9;
+        Moment { merged: Merged::from(&profile), pes, lost, state, has_ended: ended.is_some(), seconds }
     }
-    let look = |number| {
-        let pe = PeNow::look(segment, number, ended.is_none());
-        if ended.is_some() || pe.pid == 0 || sys::runs(pe.pid) { pe } else { PeNow::look(segment, number, false) }
-    };
-    let pes: Vec<PeNow> = segment.pes().map(look).collect();
-    let gone = |number: u32| pes.iter().any(|pe| pe.pe == number && pe.state == State::Ended);
-    let unfinished = profile.pes.iter().filter(|pe| pe.progress != Progress::Finalized);
-    let lost = unfinished.filter(|pe| gone(pe.pe)).count() as u64;
-    let now = if ended.is_some() {
-        let heap = Now::of(&pes, lost).heap;
-        Now { lost, heap, ..Now::default() }
-    } else {
-        Now::of(&pes, lost)
-    };
-    let state = match ended {
-        Some(Some(state)) => state,
-        Some(None) if lost > 0 || profile.pes.is_empty() => "killed",
-        Some(None) => "finished",
-        None if profile.pes.iter().all(|pe| pe.progress == Progress::Attached) => "starting",
-        None => "running",
-    };
-    let merged = Merged::from(&profile);
-    collect(&View { identity, state, merged: &merged, now: &now }, memory)
+
+    fn families(&self, identity: &Identity, memory: &mut Memory, top: usize) -> Vec<Family> {
+        let mut now = Now::of(&self.pes, self.lost);
+        if self.has_ended {
+            now = Now { lost: self.lost, heap: now.heap, heaps: now.heaps, ..Now::default() };
+        }
+        collect(&View { identity, state: self.state, merged: &self.merged, now: &now, top }, memory)
+    }
+
+    fn state(&self, identity: &Identity) -> Value {
+        let Moment { merged, pes, state, seconds, .. } = self;
+        live::state::of(&live::state::Moment { identity, state, merged, pes, seconds: *seconds })
+    }
 }

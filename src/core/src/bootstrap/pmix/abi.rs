@@ -31,19 +31,19 @@ impl Process {
 }
 
 /// Bytes of a key with its end, in an [`Info`].
-const KEY: usize = 512;
+const KEY_BYTES: usize = 512;
 
 /// `pmix_info_t`: how a request is to be carried out. One at a time, as its size differs between versions.
 #[repr(C)]
 pub(super) struct Info {
-    key: [u8; KEY],
+    key: [u8; KEY_BYTES],
     flags: u32,
     value: Value,
 }
 
 impl Info {
     fn new(key: &CStr, value: Value) -> Self {
-        let mut name = [0; KEY];
+        let mut name = [0; KEY_BYTES];
         name[..key.count_bytes()].copy_from_slice(key.to_bytes());
         Self { key: name, flags: 0, value }
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Seconds that a server may take for what a process has published: all have before it is asked for.
 const PATIENCE: u32 = 60;
 
-/// How often a card that is not found is asked for again, and after how long.
+/// How often a value that is not found is asked for again, and after how long.
 const RETRIES: u32 = 50;
 const RETRY: Duration = Duration::from_millis(20);
 
@@ -191,7 +191,7 @@ impl Wireup for Pmix {
         self.check("PMIx_Fence", result)
     }
 
-    fn card(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
+    fn lookup(&self, pe: u32, key: &str) -> Result<Vec<u8>, Fault> {
         let ask = || {
             self.value(pe, &format!("pellucid.{key}"), &Info::within(PATIENCE), |kind, data| {
                 (kind == kind::BYTES).then(|| {
@@ -208,7 +208,7 @@ impl Wireup for Pmix {
         // A server on another host may answer from what it had before the fence.
         for _ in 0..RETRIES {
             match ask() {
-                Ok(card) => return Ok(card),
+                Ok(value) => return Ok(value),
                 Err(_) => std::thread::sleep(RETRY),
             }
         }

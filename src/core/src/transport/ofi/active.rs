@@ -6,11 +6,11 @@
 //! told of in messages of their own, many at a time.
 #![allow(unsafe_code)]
 
-use super::engine::Engine;
+use super::counters::Counter;
+use super::endpoint::{self, Endpoint};
+use super::endpoint_state::EndpointState;
 use super::message::{HEADER, Header, Reader, What};
 use super::op::Kind;
-use super::shared::{self, Shared};
-use super::wire::Count;
 use crate::base::Fault;
 use crate::transport::{
     Incoming, Lane, LongTarget, MAX_ARGS, MESSAGE, MessageKind, MessageLimits, Outgoing, Owned, SegmentId,
@@ -38,7 +38,7 @@ struct Flow {
     owed: u32,
 }
 
-/// Active messages of an engine.
+/// Active messages of an endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Active {
     arrived: [VecDeque<(u32, Owned)>; 2],
@@ -58,7 +58,7 @@ impl Active {
     }
 }
 
-impl Engine {
+impl EndpointState {
     /// A message to a handler has come.
     pub fn active(&mut self, header: Header, body: &[u8]) -> Option<()> {
         let mut reader = Reader(body);
@@ -77,7 +77,7 @@ impl Engine {
         let message = Outgoing { kind, handler, args: &args?, payload: reader.0, target };
         self.peers.get(header.from)?;
         self.active.arrived[lane as usize].push_back((header.from, Owned::new(&message)));
-        self.wire.add(Count::active_received, 1);
+        self.counters.add(Counter::active_received, 1);
         Some(())
     }
 
@@ -104,7 +104,7 @@ impl Engine {
             bytes.extend(arg.to_ne_bytes());
         }
         bytes.extend(message.payload);
-        self.wire.add(Count::active_sent, 1);
+        self.counters.add(Counter::active_sent, 1);
         self.send_bytes(to, &bytes)
     }
 
@@ -150,7 +150,7 @@ impl Engine {
     }
 }
 
-impl Shared {
+impl Endpoint {
     /// See [`crate::transport::Transport::message_limits`].
     pub fn message_limits(&self) -> MessageLimits {
         MessageLimits { medium: MESSAGE }
@@ -158,18 +158,18 @@ impl Shared {
 
     /// See [`crate::transport::Transport::try_send_message`].
     pub fn try_send_message(&self, lane: Lane, to: i32, message: &Outgoing<'_>) -> Result<bool, Fault> {
-        let mut engine = self.reach(to)?;
+        let mut state = self.reach(to)?;
         let pe = to as u32;
         if lane == Lane::Request {
-            let replies = engine.active.arrived[Lane::Reply as usize].len();
-            let flow = engine.active.flows.entry(pe).or_default();
+            let replies = state.active.arrived[Lane::Reply as usize].len();
+            let flow = state.active.flows.entry(pe).or_default();
             if flow.used >= CREDITS || replies >= 16 * CREDITS as usize {
                 return Ok(false);
             }
             flow.used += 1;
-            engine.active.used += 1;
+            state.active.used += 1;
         }
-        engine.send_active(lane, pe, message)?;
+        state.send_active(lane, pe, message)?;
         Ok(true)
     }
 
@@ -180,15 +180,15 @@ impl Shared {
         most: usize,
         run: &mut dyn FnMut(&mut Incoming<'_>) -> Result<(), Fault>,
     ) -> Result<usize, Fault> {
-        if shared::is_child() || self.wire.active_received() == self.active_taken.load(Ordering::Acquire) {
+        if endpoint::is_child() || self.counters.active_received() == self.active_taken.load(Ordering::Acquire) {
             return Ok(0);
         }
         let mut count = 0;
         while count < most {
-            let mut engine = self.lock()?;
-            let Some((from, mut owned)) = engine.active.arrived[lane as usize].pop_front() else { break };
+            let mut state = self.lock()?;
+            let Some((from, mut owned)) = state.active.arrived[lane as usize].pop_front() else { break };
             self.active_taken.fetch_add(1, Ordering::AcqRel);
-            drop(engine);
+            drop(state);
             let mut message = owned.arrive(from as i32);
             run(&mut message)?;
             let replied = message.replied;
@@ -204,18 +204,18 @@ impl Shared {
 
     /// See [`crate::transport::Transport::all_messages_handled`].
     pub fn all_messages_handled(&self) -> Result<bool, Fault> {
-        if shared::is_child() {
+        if endpoint::is_child() {
             return Ok(true);
         }
-        let mut engine = self.lock()?;
-        engine.check()?;
-        if !engine.active.eager {
-            engine.active.eager = true;
+        let mut state = self.lock()?;
+        state.check()?;
+        if !state.active.eager {
+            state.active.eager = true;
         }
-        let owed: Vec<u32> = engine.active.flows.iter().filter(|(_, flow)| flow.owed > 0).map(|(pe, _)| *pe).collect();
+        let owed: Vec<u32> = state.active.flows.iter().filter(|(_, flow)| flow.owed > 0).map(|(pe, _)| *pe).collect();
         for pe in owed {
-            engine.tell(pe)?;
+            state.tell(pe)?;
         }
-        Ok(engine.active.used == 0)
+        Ok(state.active.used == 0)
     }
 }

@@ -2,17 +2,17 @@
 #![allow(unsafe_code)]
 
 use super::choose::{self, Choice};
-use super::port::{Port, Wait};
+use super::domain::{Domain, Wait};
 use super::settings::Settings;
 use crate::transport::{Atomics, Description};
 use libfabric_sys::{self as fi, Library};
 
 /// What is in use, and why.
-pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings: &Settings) -> Description {
+pub(super) fn describe(library: &Library, choice: &Choice, domain: &Domain, settings: &Settings) -> Description {
     let why =
         |subject: &str| choice.reasons.iter().find(|row| row.0 == subject).map_or(String::new(), |row| row.1.clone());
     // SAFETY: the info is alive as long as the choice, with all its parts.
-    let (info, domain, fabric, tx) = unsafe {
+    let (info, attributes, fabric, tx) = unsafe {
         let info = &*choice.info();
         (info, &*info.domain_attr, &*info.fabric_attr, &*info.tx_attr)
     };
@@ -30,13 +30,13 @@ pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings
         (fi::FI_MR_ENDPOINT, "bound to the endpoint"),
     ];
     let order = [(fi::FI_ORDER_SAS, "SAS"), (fi::FI_ORDER_SAW, "SAW"), (fi::FI_ORDER_WAW, "WAW")];
-    let progress = match domain.data_progress {
+    let progress = match attributes.data_progress {
         fi::FI_PROGRESS_AUTO => "automatic",
         _ => "manual",
     };
-    let sleep = match port.wait {
+    let sleep = match domain.wait {
         Wait::Descriptor(_) => "a thread that sleeps on the queue",
-        Wait::Watched => "a thread that sleeps on the provider's sockets",
+        Wait::Set => "a thread that sleeps on the provider's sockets",
         Wait::Nothing => "a thread that naps",
     };
     let (atomics, by) = match settings.atomics {
@@ -44,9 +44,9 @@ pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings
         Atomics::Nic => ("provider", "SHMEM_ATOMICS=nic"),
     };
     let address = choose::address(info).map_or_else(|| "of the provider's own format".to_owned(), |ip| ip.to_string());
-    let (complete, how) = if port.delivery {
+    let (complete, how) = if domain.delivery {
         ("delivery", "FI_DELIVERY_COMPLETE")
-    } else if port.send_after_write {
+    } else if domain.send_after_write {
         ("message behind the writes", "the provider has no FI_DELIVERY_COMPLETE, but FI_ORDER_SAW")
     } else {
         ("message after the writes", "the provider has neither FI_DELIVERY_COMPLETE nor FI_ORDER_SAW")
@@ -54,17 +54,17 @@ pub(super) fn describe(library: &Library, choice: &Choice, port: &Port, settings
     let library_why = if settings.library.is_some() { "SHMEM_OFI_LIBRARY" } else { "found by the loader" };
     let rows = vec![
         ("library", format!("{} {major}.{minor}", library.path()), library_why.to_owned()),
-        ("provider", port.provider.clone(), why("provider")),
+        ("provider", domain.provider.clone(), why("provider")),
         ("fabric", choose::text(fabric.name), String::new()),
         ("domain", choose::domain(info), why("domain")),
         ("address", address, String::new()),
         ("endpoint", "reliable datagram (FI_EP_RDM)".to_owned(), "one endpoint reaches all PEs".to_owned()),
-        ("memory registration", flags(domain.mr_mode as u64, &mr), "as the provider asks".to_owned()),
+        ("memory registration", flags(attributes.mr_mode as u64, &mr), "as the provider asks".to_owned()),
         ("progress", progress.to_owned(), format!("served by {sleep}")),
         ("message order", flags(tx.msg_order, &order), "what is missing is waited for".to_owned()),
         ("quiet", complete.to_owned(), how.to_owned()),
         ("atomics", atomics.to_owned(), by.to_owned()),
-        ("inject", format!("{} bytes", port.inject), "smaller operations are copied by the provider".to_owned()),
+        ("inject", format!("{} bytes", domain.inject), "smaller operations are copied by the provider".to_owned()),
         ("threads", "FI_THREAD_DOMAIN".to_owned(), "all calls are made under one lock".to_owned()),
     ];
     Description { rows }

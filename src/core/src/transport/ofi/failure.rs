@@ -2,12 +2,12 @@
 #![allow(unsafe_code)]
 
 use super::channel::Channel;
-use super::engine::Engine;
-use super::links::Lost;
+use super::counters::Counter;
+use super::endpoint::Endpoint;
+use super::endpoint_state::EndpointState;
+use super::liveness::Lost;
 use super::op::{Kind, Op};
 use super::peers::Peer;
-use super::shared::Shared;
-use super::wire::Count;
 use crate::base::{Cause, Fault};
 use libfabric_sys as fi;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ const PATIENCE: (Duration, Duration) = (Duration::from_secs(8), Duration::from_s
 /// Transfers under way that no provider refuses another one for.
 const FEW: u16 = 16;
 
-impl Shared {
+impl Endpoint {
     /// A host is lost: so is the job, wherever its threads are.
     #[cold]
     pub fn lost(&self, lost: &Lost) {
@@ -25,19 +25,19 @@ impl Shared {
         let text = format!("lost host {host}, where PE {pe} is: nothing has come from it for {} s", silent.as_secs());
         let fault = Fault::from(Cause::Network(text));
         (self.directory.lost)(fault.clone());
-        if let Ok(mut engine) = self.lock() {
-            engine.fail(fault);
+        if let Ok(mut state) = self.lock() {
+            state.fail(fault);
         }
     }
 }
 
-impl Engine {
+impl EndpointState {
     /// A fault about a PE.
     #[cold]
     pub fn fault(&self, pe: u32, what: &str, why: &str) -> Fault {
         let host = (self.directory.host)(pe);
         let host = if host.is_empty() { String::new() } else { format!(" on {host}") };
-        Fault::from(Cause::Network(format!("{what} PE {pe}{host}: {why} (provider {})", self.port.provider)))
+        Fault::from(Cause::Network(format!("{what} PE {pe}{host}: {why} (provider {})", self.domain.provider)))
     }
 
     /// Remembers the first fault that ends it all.
@@ -54,11 +54,11 @@ impl Engine {
     /// Judges a PE to which nothing can be posted since some time. Providers refuse a transfer where they have no room for it,
     /// which ends by itself, and while they connect, which some try for ever, even where the connection is refused: it
     /// is the latter where little is under way that could take the room.
-    pub fn lose_patience(&mut self, pe: u32, since: Instant) {
+    pub fn fail_if_unreachable(&mut self, pe: u32, since: Instant) {
         let Some(peer) = self.peers.get(pe) else { return };
-        let (flying, reached) = (peer.flying, peer.has(Peer::REACHED));
+        let (in_flight, reached) = (peer.in_flight, peer.has(Peer::REACHED));
         let patience = if reached { PATIENCE.1 } else { PATIENCE.0 };
-        if flying > FEW || self.flying > 4 * u32::from(FEW) || since.elapsed() < patience {
+        if in_flight > FEW || self.in_flight > 4 * u32::from(FEW) || since.elapsed() < patience {
             return;
         }
         let what = if reached { "lost the connection to" } else { "cannot reach" };
@@ -84,7 +84,7 @@ impl Engine {
         pes.sort_unstable();
         pes.dedup();
         for pe in pes {
-            // SAFETY: records in this list are this engine's.
+            // SAFETY: records in this list are this endpoint's.
             if !self.outgoing.iter().any(|op| unsafe { (**op).pe == pe })
                 && let Some(op) = self.new_reply(pe)
             {
@@ -100,33 +100,33 @@ impl Engine {
         // SAFETY: a zeroed entry is valid, and the queue is open.
         let (entry, text) = unsafe {
             let mut entry: fi::fi_cq_err_entry = std::mem::zeroed();
-            if fi::fi_cq_readerr(self.port.cq, &raw mut entry) <= 0 {
+            if fi::fi_cq_readerr(self.domain.cq, &raw mut entry) <= 0 {
                 return;
             }
             let mut buffer = [0; 256];
             let text =
-                fi::fi_cq_strerror(self.port.cq, entry.prov_errno, entry.err_data, buffer.as_mut_ptr(), buffer.len());
+                fi::fi_cq_strerror(self.domain.cq, entry.prov_errno, entry.err_data, buffer.as_mut_ptr(), buffer.len());
             (entry, super::choose::text(text))
         };
-        let mut why = self.port.library.strerror(i64::from(entry.err));
+        let mut why = self.domain.library.strerror(i64::from(entry.err));
         if !text.is_empty() && text != why {
             why = format!("{why}, {text}");
         }
         let op: *mut Op = entry.op_context.cast();
         if !self.ops.contains(op) {
             // An injected message, or something of the provider's own.
-            self.wire.add(Count::lost, 1);
+            self.counters.add(Counter::lost, 1);
             return;
         }
-        // SAFETY: one of this engine's records.
+        // SAFETY: one of this endpoint's records.
         let (kind, pe, bytes) = unsafe { ((*op).kind, (*op).pe, (*op).bytes) };
         match kind {
             Kind::Receive => {
-                self.wire.add(Count::lost, 1);
+                self.counters.add(Counter::lost, 1);
                 self.post_receive(op);
             }
             Kind::Reply => {
-                self.wire.add(Count::lost, 1);
+                self.counters.add(Counter::lost, 1);
                 self.sent(op);
             }
             _ => {

@@ -1,4 +1,4 @@
-//! The messages between fabrics: a header, where it is the first request to a PE the sender's card, then entries.
+//! The messages between fabrics: a header, where it is the first request to a PE the sender's endpoint address, then entries.
 //!
 //! A header ends with the token of the PE that the message is for, which only PEs of the job know: a message that has
 //! another comes from somebody else, and nothing in it is looked at.
@@ -13,7 +13,7 @@ pub(super) const HEADER: usize = 24;
 pub(super) const ENTRY: usize = 16;
 /// Bytes of a tag in a message.
 pub(super) const TAG: usize = 16;
-/// Room for a card and its length.
+/// Room for an endpoint address and its length.
 pub(super) const HELLO: usize = 416;
 /// Bytes of the largest message.
 pub(super) const BUFFER: usize = HEADER + HELLO + TAG + MESSAGE;
@@ -40,7 +40,7 @@ pub(super) enum What {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
     pub what: What,
-    /// A card comes before the entries.
+    /// An endpoint address comes before the entries.
     pub hello: bool,
     /// World number of the sender.
     pub from: u32,

@@ -4,10 +4,10 @@
 //! operation to the same PE waits for them to be complete.
 #![allow(unsafe_code)]
 
+use super::counters::Counter;
+use super::domain::Domain;
+use super::endpoint::Endpoint;
 use super::op::Kind;
-use super::port::Port;
-use super::shared::Shared;
-use super::wire::Count;
 use crate::base::{Cause, Fault};
 use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress};
 use libfabric_sys as fi;
@@ -44,7 +44,7 @@ fn datatype(width: u8) -> fi::fi_datatype {
 }
 
 /// Whether the provider has every operation on words of both widths.
-pub(super) fn check(port: &Port) -> Result<(), Fault> {
+pub(super) fn check(domain: &Domain) -> Result<(), Fault> {
     let all =
         [AmoOp::Fetch, AmoOp::Set, AmoOp::Swap, AmoOp::CompareSwap, AmoOp::Add, AmoOp::And, AmoOp::Or, AmoOp::Xor];
     for width in [4, 8] {
@@ -58,13 +58,13 @@ pub(super) fn check(port: &Port) -> Result<(), Fault> {
             // SAFETY: the domain is open; a zeroed attribute is valid.
             let error = unsafe {
                 let mut attr: fi::fi_atomic_attr = std::mem::zeroed();
-                fi::fi_query_atomic(port.domain, datatype(width), name, &raw mut attr, flags)
+                fi::fi_query_atomic(domain.domain, datatype(width), name, &raw mut attr, flags)
             };
             if error != 0 {
                 return Err(Fault::from(Cause::Network(format!(
                     "SHMEM_ATOMICS=nic: provider {} has no atomic {op:?} on words of {width} bytes: {}",
-                    port.provider,
-                    port.library.strerror(i64::from(error))
+                    domain.provider,
+                    domain.library.strerror(i64::from(error))
                 ))));
             }
         }
@@ -72,7 +72,7 @@ pub(super) fn check(port: &Port) -> Result<(), Fault> {
     Ok(())
 }
 
-impl Shared {
+impl Endpoint {
     /// An atomic operation of the provider's.
     ///
     /// # Safety
@@ -85,15 +85,15 @@ impl Shared {
         when: Completion,
     ) -> Result<(), Fault> {
         let pe = at.pe as u32;
-        let engine = self.enter_at(at)?;
-        let (mut engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
+        let state = self.enter_at(at)?;
+        let (mut state, _) = self.before_write(state, channel, pe, usize::MAX)?;
         let wanted = !atomic.result.is_null();
         let (name, form) = translate(atomic.op, wanted);
-        let op = engine.ops.take(Kind::Atomic, channel, pe);
+        let op = state.ops.take(Kind::Atomic, channel, pe);
         // Operand, comparand and result, a word each.
-        let buffer = engine.buffer()?;
+        let buffer = state.buffer()?;
         let width = usize::from(atomic.width);
-        let exact = wanted || engine.port.delivery;
+        let exact = wanted || state.domain.delivery;
         let waited = wanted && when == Completion::Local;
         // SAFETY: a fresh record and buffer; values are their low bytes.
         unsafe {
@@ -106,11 +106,11 @@ impl Shared {
             record.count_for(if exact { when } else { Completion::Deferred });
             record.copy = if wanted { (16, atomic.result, width) } else { (0, ptr::null_mut(), 0) };
         }
-        let delivery = engine.port.delivery;
-        engine.channel(channel).add_write(pe, delivery || wanted);
+        let delivery = state.domain.delivery;
+        state.channel(channel).add_write(pe, delivery || wanted);
         let flags = fi::FI_COMPLETION | if form == Form::Plain && delivery { fi::FI_DELIVERY_COMPLETE } else { 0 };
-        engine = self.post(engine, op, |engine| {
-            let Some((address, there, key)) = engine.there(at) else { return -(fi::FI_EINVAL as isize) };
+        state = self.post(state, op, |state| {
+            let Some((address, there, key)) = state.remote_address(at) else { return -(fi::FI_EINVAL as isize) };
             let part = |i: usize| fi::fi_ioc { addr: buffer.start.wrapping_add(8 * i).cast(), count: 1 };
             let (operand, compare, mut result) = (part(0), part(1), part(2));
             let (mut one, mut two, mut three) = (buffer.descriptor, buffer.descriptor, buffer.descriptor);
@@ -128,7 +128,7 @@ impl Shared {
                 context: op.cast(),
                 data: 0,
             };
-            let (ep, message) = (engine.port.ep, &raw const message);
+            let (ep, message) = (state.domain.ep, &raw const message);
             // SAFETY: the buffer is the record's until the operation is complete; the provider copies the vectors.
             unsafe {
                 match form {
@@ -148,11 +148,11 @@ impl Shared {
                 }
             }
         })?;
-        engine.wire.add(Count::nic_atomics, 1);
+        state.counters.add(Counter::nic_atomics, 1);
         if waited {
-            drop(self.finish(engine, op)?);
+            drop(self.finish(state, op)?);
         } else if !exact && matches!(when, Completion::Event(_)) {
-            drop(engine);
+            drop(state);
             return self.quiet_pes(channel, &mut std::iter::once(at.pe));
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! Records of operations in flight, and the buffers that some of them need.
 #![allow(unsafe_code)]
 
+use super::domain::Domain;
 use super::message::BUFFER;
-use super::port::Port;
 use crate::base::Fault;
 use crate::transport::{Completion, EventSlot, RemoteAddress, SignalOp};
 use libfabric_sys as fi;
@@ -74,14 +74,14 @@ pub(super) struct Op {
     /// Its memory is free again and its results are there.
     pub done: bool,
     /// Completions still to come: of the transfer, and of a request its reply.
-    pub legs: u8,
+    pub parts: u8,
     /// Its number among the records.
     pub index: u32,
     pub channel: u32,
     pub pe: u32,
     /// Bytes of the transfer or of the message.
     pub bytes: usize,
-    /// A request begins with the card of this PE.
+    /// A request begins with the endpoint address of this PE.
     pub tagged: bool,
     /// Entries of a request.
     pub entries: u32,
@@ -124,7 +124,7 @@ impl Ops {
                 kind,
                 waited: false,
                 done: false,
-                legs: 0,
+                parts: 0,
                 index: self.all.len() as u32,
                 channel: 0,
                 pe: 0,
@@ -147,7 +147,7 @@ impl Ops {
         record.kind = kind;
         record.channel = channel;
         record.pe = pe;
-        record.legs = 1;
+        record.parts = 1;
         op
     }
 
@@ -160,7 +160,7 @@ impl Ops {
         let record = unsafe { &mut *op };
         record.waited = false;
         record.done = false;
-        record.legs = 0;
+        record.parts = 0;
         record.bytes = 0;
         record.entries = 0;
         record.copy = (0, ptr::null_mut(), 0);
@@ -173,7 +173,7 @@ impl Ops {
 
     /// Somebody will wait for a record, and give it back.
     pub fn await_it(&mut self, op: *mut Op) {
-        // SAFETY: an operation that is being posted, whose record is this engine's.
+        // SAFETY: an operation that is being posted, whose record is this endpoint's.
         unsafe { (*op).waited = true };
     }
 
@@ -194,7 +194,7 @@ impl Ops {
         let op = *self.all.get(index as usize)?;
         // SAFETY: records live as long as self.
         let record = unsafe { &*op };
-        (record.kind == Kind::Request && record.legs > 0).then_some(op)
+        (record.kind == Kind::Request && record.parts > 0).then_some(op)
     }
 
     /// Whether an address is that of a record.
@@ -203,7 +203,7 @@ impl Ops {
     }
 
     /// Records in use.
-    pub fn flying(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.all.len() - self.free.len()
     }
 }
@@ -250,13 +250,13 @@ const STRIDE: usize = BUFFER.next_multiple_of(64);
 
 impl Pool {
     /// A buffer.
-    pub fn take(&mut self, port: &mut Port) -> Result<Buffer, Fault> {
+    pub fn take(&mut self, domain: &mut Domain) -> Result<Buffer, Fault> {
         if self.free.is_empty() {
             let mut slab = vec![0u64; SLAB * STRIDE / 8].into_boxed_slice();
             let start = slab.as_mut_ptr().cast::<u8>();
-            let mr = if port.local { port.register(start, SLAB * STRIDE)? } else { ptr::null_mut() };
+            let mr = if domain.local { domain.register(start, SLAB * STRIDE)? } else { ptr::null_mut() };
             // SAFETY: just registered.
-            let descriptor = unsafe { port.descriptor_of(mr) };
+            let descriptor = unsafe { domain.descriptor_of(mr) };
             for i in (0..SLAB).rev() {
                 self.free.push(Buffer { start: start.wrapping_add(i * STRIDE), descriptor });
             }
@@ -278,10 +278,10 @@ impl Pool {
     }
 
     /// Ends all registrations, when nothing is in flight any more.
-    pub fn release(&mut self, port: &Port) {
+    pub fn release(&mut self, domain: &Domain) {
         for (_, mr) in self.slabs.iter_mut().filter(|slab| !slab.1.is_null()) {
             // SAFETY: of this port, and no transfer uses it.
-            unsafe { port.release(*mr) };
+            unsafe { domain.release(*mr) };
             *mr = ptr::null_mut();
         }
     }

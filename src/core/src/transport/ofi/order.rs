@@ -20,135 +20,136 @@
 //! gives when the target's adapter has taken the data (`FI_TRANSMIT_COMPLETE`).
 #![allow(unsafe_code)]
 
-use super::engine::Engine;
+use super::endpoint::{Endpoint, Guard};
+use super::endpoint_state::EndpointState;
 use super::message::{AMO_BYTES, put_bytes};
 use super::op::Then;
 use super::requests::signal;
 use super::rma::IN_MESSAGE;
-use super::shared::{Guard, Shared};
 use crate::base::Fault;
 use crate::transport::{Atomic, Completion, RemoteAddress, SignalOp};
 use std::time::{Duration, Instant};
 
-impl Shared {
+impl Endpoint {
     /// Waits until a write may be posted; gives whether it has to be a request instead.
     pub fn before_write<'a>(
         &'a self,
-        mut engine: Guard<'a>,
+        mut state: Guard<'a>,
         channel: u32,
         pe: u32,
         bytes: usize,
     ) -> Result<(Guard<'a>, bool), Fault> {
-        let epoch = engine.channel(channel).epoch;
-        if engine.channel(channel).lane(pe).requests_fenced(epoch) {
+        let epoch = state.channel(channel).epoch;
+        if state.channel(channel).lane(pe).requests_fenced(epoch) {
             if bytes <= IN_MESSAGE {
-                return Ok((self.before_request(engine, channel, pe)?, true));
+                return Ok((self.before_request(state, channel, pe)?, true));
             }
-            engine.flush(channel, pe);
-            let no_more = |e: &mut Engine| Ok((!e.channel(channel).lane(pe).requests_fenced(epoch)).then_some(()));
-            (engine, ()) = self.wait(engine, no_more)?;
+            state.flush(channel, pe);
+            let no_more =
+                |e: &mut EndpointState| Ok((!e.channel(channel).lane(pe).requests_fenced(epoch)).then_some(()));
+            (state, ()) = self.wait(state, no_more)?;
         }
-        if engine.channel(channel).lane(pe).writes_fenced(epoch) && !engine.port.write_after_write {
-            engine = self.land(engine, channel, pe)?;
+        if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.write_after_write {
+            state = self.flush_writes(state, channel, pe)?;
         }
-        Ok((engine, false))
+        Ok((state, false))
     }
 
     /// Waits until a request may be added to those to a PE.
-    pub fn before_request<'a>(&'a self, mut engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        let epoch = engine.channel(channel).epoch;
-        if engine.channel(channel).lane(pe).writes_fenced(epoch) && !engine.port.send_after_write {
+    pub fn before_request<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        let epoch = state.channel(channel).epoch;
+        if state.channel(channel).lane(pe).writes_fenced(epoch) && !state.domain.send_after_write {
             // A completion without delivery is enough: the request itself is what is sent behind the writes.
-            (engine, ()) =
-                self.wait(engine, |e| Ok((!e.channel(channel).lane(pe).writes_fenced(epoch)).then_some(())))?;
+            (state, ()) =
+                self.wait(state, |e| Ok((!e.channel(channel).lane(pe).writes_fenced(epoch)).then_some(())))?;
         }
-        Ok(engine)
+        Ok(state)
     }
 
     /// Waits until the writes to a PE have arrived.
-    fn land<'a>(&'a self, engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        let (mut engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
-        if std::mem::take(&mut engine.channel(channel).lane(pe).dirty) {
-            engine.channel(channel).dirty.retain(|dirty| *dirty != pe);
-            engine.add_nothing(channel, pe)?;
-            (engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).requests == 0).then_some(())))?;
+    fn flush_writes<'a>(&'a self, state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        let (mut state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+        if std::mem::take(&mut state.channel(channel).lane(pe).dirty) {
+            state.channel(channel).dirty.retain(|dirty| *dirty != pe);
+            state.add_nothing(channel, pe)?;
+            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).requests == 0).then_some(())))?;
         }
-        Ok(engine)
+        Ok(state)
     }
 
     /// See [`crate::transport::Transport::fence`].
     pub fn fence(&self, channel: u32) -> Result<(), Fault> {
-        let mut engine = self.lock()?;
-        engine.check()?;
-        let channel = engine.channel(channel);
+        let mut state = self.lock()?;
+        state.check()?;
+        let channel = state.channel(channel);
         channel.epoch = channel.epoch.wrapping_add(1);
         Ok(())
     }
 
     /// See [`crate::transport::Transport::quiet`].
     pub fn quiet(&self, channel: u32) -> Result<(), Fault> {
-        let mut engine = self.lock()?;
-        engine.check()?;
-        engine.flush_all(channel);
-        for pe in std::mem::take(&mut engine.channel(channel).dirty) {
-            engine = self.chase(engine, channel, pe)?;
+        let mut state = self.lock()?;
+        state.check()?;
+        state.flush_all(channel);
+        for pe in std::mem::take(&mut state.channel(channel).dirty) {
+            state = self.send_flush(state, channel, pe)?;
         }
-        if engine.channel(channel).outstanding > 0 {
-            drop(self.wait(engine, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?);
+        if state.channel(channel).outstanding > 0 {
+            drop(self.wait(state, |e| Ok((e.channel(channel).outstanding == 0).then_some(())))?);
         }
         Ok(())
     }
 
     /// Sends a request without entries behind the writes to a PE that was taken off the list of dirty ones.
-    fn chase<'a>(&'a self, mut engine: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
-        engine.channel(channel).lane(pe).dirty = false;
-        if !engine.port.send_after_write {
-            (engine, ()) = self.wait(engine, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
+    fn send_flush<'a>(&'a self, mut state: Guard<'a>, channel: u32, pe: u32) -> Result<Guard<'a>, Fault> {
+        state.channel(channel).lane(pe).dirty = false;
+        if !state.domain.send_after_write {
+            (state, ()) = self.wait(state, |e| Ok((e.channel(channel).lane(pe).writes == 0).then_some(())))?;
         }
-        engine.add_nothing(channel, pe)?;
-        Ok(engine)
+        state.add_nothing(channel, pe)?;
+        Ok(state)
     }
 
     /// See [`crate::transport::Transport::quiet_pes`].
     pub fn quiet_pes(&self, channel: u32, pes: &mut dyn Iterator<Item = i32>) -> Result<(), Fault> {
-        let mut engine = self.lock()?;
-        engine.check()?;
+        let mut state = self.lock()?;
+        state.check()?;
         let pes: Vec<u32> = pes.map(|pe| pe as u32).collect();
         for pe in &pes {
-            engine.flush(channel, *pe);
-            if engine.channel(channel).is_dirty(*pe) {
-                engine.channel(channel).dirty.retain(|dirty| dirty != pe);
-                engine = self.chase(engine, channel, *pe)?;
+            state.flush(channel, *pe);
+            if state.channel(channel).is_dirty(*pe) {
+                state.channel(channel).dirty.retain(|dirty| dirty != pe);
+                state = self.send_flush(state, channel, *pe)?;
             }
         }
         for pe in &pes {
-            (engine, ()) = self.wait(engine, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
+            (state, ()) = self.wait(state, |e| Ok(e.channel(channel).quiet_to(*pe).then_some(())))?;
         }
         Ok(())
     }
 
     /// Waits until the messages that this PE has sent are with their receivers, but no longer than `limit`: what is still on its
     /// way when a process ends is lost with it. A receiver that is gone itself needs none.
-    pub fn settle(&self, limit: Duration) {
+    pub fn drain_messages(&self, limit: Duration) {
         let since = Instant::now();
         let late = || since.elapsed() > limit;
-        let Ok(engine) = self.lock() else { return };
-        let sent = self.wait(engine, |e| Ok((e.outgoing.is_empty() || late()).then_some(())));
-        let Ok((mut engine, ())) = sent else { return };
-        if engine.mailed.is_empty() {
+        let Ok(state) = self.lock() else { return };
+        let sent = self.wait(state, |e| Ok((e.outgoing.is_empty() || late()).then_some(())));
+        let Ok((mut state, ())) = sent else { return };
+        if state.unconfirmed.is_empty() {
             return;
         }
         // A channel of its own, which stays: what a receiver that is gone does not answer must not be waited for by what the
         // program still does, as in destructors of static objects.
-        engine.channels.push(None);
-        let channel = engine.channels.len() as u32 - 1;
-        for pe in engine.forget_mailed() {
-            if engine.add_nothing(channel, pe).is_err() {
+        state.channels.push(None);
+        let channel = state.channels.len() as u32 - 1;
+        for pe in state.take_unconfirmed() {
+            if state.add_nothing(channel, pe).is_err() {
                 return;
             }
         }
         // A fault now is that of a peer that has ended.
-        let _ = self.wait(engine, |e| Ok((e.channel(channel).outstanding == 0 || late()).then_some(())));
+        let _ = self.wait(state, |e| Ok((e.channel(channel).outstanding == 0 || late()).then_some(())));
     }
 
     /// An atomic operation that the target's CPU carries out.
@@ -157,17 +158,17 @@ impl Shared {
     /// `atomic.result` is null or writable for the width, until the time that `when` says.
     pub unsafe fn amo(&self, channel: u32, at: RemoteAddress, atomic: Atomic, when: Completion) -> Result<(), Fault> {
         let pe = at.pe as u32;
-        let engine = self.enter_at(at)?;
-        let mut engine = self.before_request(engine, channel, pe)?;
-        let op = engine.add_amo(channel, at, &atomic)?;
+        let state = self.enter_at(at)?;
+        let mut state = self.before_request(state, channel, pe)?;
+        let op = state.add_amo(channel, at, &atomic)?;
         // SAFETY: the record is being filled.
         unsafe { (*op).count_for(when) };
         if when == Completion::Local && !atomic.result.is_null() {
-            engine.ops.await_it(op);
-            engine.flush(channel, pe);
-            drop(self.finish(engine, op)?);
+            state.ops.await_it(op);
+            state.flush(channel, pe);
+            drop(self.finish(state, op)?);
         } else {
-            engine.flush_if_idle(channel, pe);
+            state.flush_if_idle(channel, pe);
         }
         Ok(())
     }
@@ -175,11 +176,11 @@ impl Shared {
     /// See [`crate::transport::Transport::ask`].
     pub fn ask(&self, channel: u32, pe: i32, question: [u64; 3]) -> Result<u64, Fault> {
         let mut answer = 0;
-        let mut engine = self.enter(pe)?;
-        let op = engine.add_question(channel, pe as u32, question, &raw mut answer)?;
-        engine.ops.await_it(op);
-        engine.flush(channel, pe as u32);
-        drop(self.finish(engine, op)?);
+        let mut state = self.enter(pe)?;
+        let op = state.add_question(channel, pe as u32, question, &raw mut answer)?;
+        state.ops.await_it(op);
+        state.flush(channel, pe as u32);
+        drop(self.finish(state, op)?);
         Ok(answer)
     }
 
@@ -202,35 +203,35 @@ impl Shared {
         let pe = to.pe as u32;
         if bytes <= IN_MESSAGE {
             // Data and signal in one message, whose entries are carried out in their order.
-            let engine = self.enter_at(to)?;
-            let mut engine = self.before_request(engine, channel, pe)?;
+            let state = self.enter_at(to)?;
+            let mut state = self.before_request(state, channel, pe)?;
             if bytes > 0 {
                 // SAFETY: the caller's.
-                unsafe { engine.add_put(channel, to, source, bytes, AMO_BYTES)? };
+                unsafe { state.add_put(channel, to, source, bytes, AMO_BYTES)? };
             }
-            let request = engine.add_amo(channel, at, &signal(op, value))?;
+            let request = state.add_amo(channel, at, &signal(op, value))?;
             // SAFETY: the record is being filled.
             unsafe { (*request).count_for(when) };
             match when {
-                Completion::Local => engine.flush(channel, pe),
-                Completion::Deferred | Completion::Event(_) => engine.flush_if_idle(channel, pe),
+                Completion::Local => state.flush(channel, pe),
+                Completion::Deferred | Completion::Event(_) => state.flush_if_idle(channel, pe),
             }
             return Ok(());
         }
-        let engine = self.enter_at(to)?;
-        let (largest, behind) = (engine.port.largest, engine.port.send_after_write);
-        drop(engine);
+        let state = self.enter_at(to)?;
+        let (largest, behind) = (state.domain.largest, state.domain.send_after_write);
+        drop(state);
         let last = bytes.saturating_sub(1) / largest * largest;
         let end = RemoteAddress { offset: to.offset + last, ..to };
         if behind {
             // The provider processes the message after the writes that were posted before it.
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, bytes, when)? };
-            let mut engine = self.enter_at(to)?;
-            let request = engine.add_amo(channel, at, &signal(op, value))?;
+            let mut state = self.enter_at(to)?;
+            let request = state.add_amo(channel, at, &signal(op, value))?;
             // SAFETY: the record is being filled.
             unsafe { (*request).count_for(when) };
-            engine.flush(channel, pe);
+            state.flush(channel, pe);
             return Ok(());
         }
         // Otherwise all writes but the last are complete before the last is posted, and the signal is sent when that is.
@@ -238,11 +239,11 @@ impl Shared {
             // SAFETY: the caller's.
             unsafe { self.put_large(channel, to, source, last, Completion::Local)? };
         }
-        let engine = self.enter_at(to)?;
-        let (engine, _) = self.before_write(engine, channel, pe, usize::MAX)?;
+        let state = self.enter_at(to)?;
+        let (state, _) = self.before_write(state, channel, pe, usize::MAX)?;
         let then = Then { signal: at, value, op, when };
         // SAFETY: the last part of what the caller vouches for.
-        unsafe { self.write(engine, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
+        unsafe { self.write(state, channel, end, source.wrapping_add(last), bytes - last, when, Some(then)) }
     }
 
     /// A put that is no message, whatever its size.

@@ -2,7 +2,7 @@
 //!
 //! A table of chunks: of a million PEs, those that this one never meets cost the eighth of a byte.
 
-use super::card::Card;
+use super::address::EndpointAddress;
 
 /// PEs of a chunk.
 const CHUNK: usize = 64;
@@ -24,7 +24,7 @@ pub(super) struct Peer {
     /// Requests of it that were carried out.
     pub seen: u32,
     /// Transfers to it that the provider has taken and not completed.
-    pub flying: u16,
+    pub in_flight: u16,
     /// The flags below.
     pub flags: u16,
 }
@@ -32,24 +32,24 @@ pub(super) struct Peer {
 impl Peer {
     /// Its address is in the provider's table.
     pub const KNOWN: u16 = 1;
-    /// It has been sent this PE's card.
+    /// It has been sent this PE's endpoint address.
     pub const GREETED: u16 = 2;
     /// Something was sent to it with success.
     pub const REACHED: u16 = 4;
     /// A message was sent to it that it may not have taken in yet.
-    pub const MAILED: u16 = 8;
+    pub const UNCONFIRMED: u16 = 8;
 
     /// Whether all of some flags are set.
     pub fn has(&self, flags: u16) -> bool {
         self.flags & flags == flags
     }
 
-    /// Takes over what its card says.
-    pub fn learn(&mut self, address: u64, card: &Card) {
+    /// Takes over what its endpoint address says.
+    pub fn learn(&mut self, address: u64, endpoint_address: &EndpointAddress) {
         self.address = address;
-        self.keys = card.keys;
-        self.bases = card.bases;
-        self.token = card.token;
+        self.keys = endpoint_address.keys;
+        self.bases = endpoint_address.bases;
+        self.token = endpoint_address.token;
         self.flags |= Self::KNOWN;
     }
 }

@@ -2,21 +2,20 @@
 //!
 //! While a thread of the program looks at the completion queue, as a PE does that waits, it only naps, so as not to compete for the
 //! lock: it never makes an operation of the program slower by more than a wake-up now and then. Otherwise it looks itself, and
-//! sleeps when there is nothing: on the queue's descriptor, or on what the look has looked at ([`Wait::Watched`]).
+//! sleeps when there is nothing: on the queue's descriptor, or on the descriptors that the provider polls ([`Wait::Set`]).
 //!
-//! What a look looks at changes: connections come, and a socket that is full is watched for room. The thread is woken where
-//! the program does something that may change it; and since a provider need not do all at each look (`ofi_rxm` looks for new
-//! connections every 10 ms), the first sleep after something has happened is 1 ms at most, the next one 2, and so on.
+//! The latter change: connections come, and a socket that is full is polled for room. The thread is woken where the program has
+//! changed them; and since a provider need not do all at each look (`ofi_rxm` looks for new connections every 10 ms), the first
+//! sleep after something has happened is 1 ms at most, the next one 2, and so on.
 #![allow(unsafe_code)]
 
-use super::engine::Engine;
-use super::links::Links;
-use super::port::Wait;
-use super::shared::{Guard, Shared};
-use super::wire::Count;
+use super::counters::Counter;
+use super::domain::Wait;
+use super::endpoint::{Endpoint, Guard};
+use super::liveness::HostLiveness;
 use crate::base::{Cause, Fault};
 use crate::os::thread;
-use libfabric_sys::{self as fi, Seen};
+use libfabric_sys as fi;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -43,20 +42,20 @@ pub(super) struct Thread {
 
 impl Thread {
     /// Starts it.
-    pub fn start(shared: Arc<Shared>) -> Result<Self, Fault> {
+    pub fn start(endpoint: Arc<Endpoint>) -> Result<Self, Fault> {
         let run = move || {
             // SAFETY: lets this thread wake at the time it asks for.
             unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1000) };
-            serve(&shared);
+            serve(&endpoint);
         };
         let id = thread::spawn(c"pellucid-ofi", run);
         id.map(|id| Self { id }).map_err(|error| Fault::from(Cause::Os { what: "starting the progress thread", error }))
     }
 
     /// Ends it at its next look at the state, and wakes it for that.
-    pub fn stop(&self, shared: &Shared) {
-        shared.stop.store(true, Ordering::Release);
-        shared.bell.ring();
+    pub fn stop(&self, endpoint: &Endpoint) {
+        endpoint.stop.store(true, Ordering::Release);
+        endpoint.wakeup.signal();
     }
 
     /// Waits for its end.
@@ -66,19 +65,19 @@ impl Thread {
     }
 }
 
-fn serve(shared: &Shared) {
-    let mut attended = shared.attended.load(Ordering::Relaxed);
-    let longest = if shared.crowded { NAP.2 } else { NAP.1 };
+fn serve(endpoint: &Endpoint) {
+    let mut progress_calls = endpoint.progress_calls.load(Ordering::Relaxed);
+    let longest = if endpoint.oversubscribed { NAP.2 } else { NAP.1 };
     let mut since = Instant::now();
     let mut nap = NAP.0;
     let mut sleeper = Sleeper::default();
-    let mut links = Links::new();
-    while !shared.stop.load(Ordering::Acquire) {
-        if let Some(lost) = links.look(&shared.hosts) {
-            shared.lost(&lost);
+    let mut liveness = HostLiveness::new();
+    while !endpoint.stop.load(Ordering::Acquire) {
+        if let Some(lost) = liveness.look(&endpoint.hosts) {
+            endpoint.lost(&lost);
         }
-        let now = shared.attended.load(Ordering::Relaxed);
-        let looks = now.wrapping_sub(std::mem::replace(&mut attended, now));
+        let now = endpoint.progress_calls.load(Ordering::Relaxed);
+        let looks = now.wrapping_sub(std::mem::replace(&mut progress_calls, now));
         let elapsed = std::mem::replace(&mut since, Instant::now()).elapsed();
         if looks > FEW + FEW.saturating_mul(elapsed.as_millis() as u32) {
             std::thread::sleep(nap);
@@ -87,17 +86,17 @@ fn serve(shared: &Shared) {
             continue;
         }
         nap = NAP.0;
-        let Some(mut engine) = shared.try_lock() else {
+        let Some(mut state) = endpoint.try_lock() else {
             std::thread::sleep(NAP.0);
             continue;
         };
-        if shared.stop.load(Ordering::Acquire) {
+        if endpoint.stop.load(Ordering::Acquire) {
             return;
         }
-        if sleeper.look(&mut engine) {
+        if state.progress() {
             sleeper.stir();
         } else {
-            sleeper.sleep(engine, shared);
+            sleeper.sleep(state, endpoint);
         }
     }
 }
@@ -105,15 +104,11 @@ fn serve(shared: &Shared) {
 /// How long to sleep, and on what.
 #[derive(Default)]
 struct Sleeper {
-    /// What the last look has looked at.
-    seen: Seen,
-    /// The last sleep ended because of something seen.
-    woken: bool,
     /// Looks in a row that have found nothing though something was ready.
     looks: u32,
     /// Sleeps since something has happened.
     idle: u32,
-    /// What is slept on: the bell, and the provider's.
+    /// What is slept on: the wake-up's descriptor, and the provider's.
     fds: Vec<libc::pollfd>,
 }
 
@@ -123,29 +118,18 @@ impl Sleeper {
         (self.looks, self.idle) = (0, 0);
     }
 
-    /// Moves things on; gives whether there was anything.
-    fn look(&mut self, engine: &mut Engine) -> bool {
-        if engine.port.wait != Wait::Watched {
-            return engine.progress();
-        }
-        self.seen.begin();
-        fi::seeing(&mut self.seen, || engine.progress())
-    }
-
-    fn sleep(&mut self, engine: Guard, shared: &Shared) {
-        let full = !(engine.outgoing.is_empty() && engine.unposted.is_empty());
-        match engine.port.wait {
-            Wait::Descriptor(fd) => self.on_queue(engine, shared, fd, if full { SLEEP.0 } else { SLEEP.1 }),
-            Wait::Watched if !self.seen.is_empty() => self.on_seen(engine, shared, full),
-            Wait::Watched | Wait::Nothing => {
-                drop(engine);
+    fn sleep(&mut self, state: Guard, endpoint: &Endpoint) {
+        match state.domain.wait {
+            Wait::Nothing => {
+                drop(state);
                 self.idle = (self.idle + 1).min(16);
                 std::thread::sleep((BLIND.0 * (1 << self.idle)).min(BLIND.1));
             }
+            wait => self.on_queue(state, endpoint, wait),
         }
     }
 
-    /// Something that was ready was not for this fabric, or not to be had: looks again, but not for ever.
+    /// Something that was ready was not for this endpoint, or not to be had: looks again, but not for ever.
     fn again(&mut self) {
         self.looks += 1;
         if self.looks > LOOKS {
@@ -153,60 +137,54 @@ impl Sleeper {
         }
     }
 
-    /// Sleeps on the queue's descriptor.
-    fn on_queue(&mut self, engine: Guard, shared: &Shared, fd: RawFd, timeout: i32) {
-        let mut queue: *mut fi::fid = engine.port.cq.cast();
+    /// Sleeps until the queue has something.
+    fn on_queue(&mut self, mut state: Guard, endpoint: &Endpoint, wait: Wait) {
+        let mut queue: *mut fi::fid = state.domain.cq.cast();
         // SAFETY: fabric and queue are open; a queue begins with its fid.
-        let free = unsafe { fi::fi_trywait(engine.port.fabric, &raw mut queue, 1) } == 0;
-        drop(engine);
+        let free = unsafe { fi::fi_trywait(state.domain.fabric, &raw mut queue, 1) } == 0;
         if !free {
+            drop(state);
             return self.again();
         }
-        self.looks = 0;
+        let full = !(state.outgoing.is_empty() && state.unposted.is_empty());
         self.fds.clear();
-        self.fds.extend([readable(shared.bell.fd()), readable(fd)]);
-        self.poll(shared, timeout);
-    }
-
-    /// Sleeps on what was seen, unless that was ready.
-    fn on_seen(&mut self, mut engine: Guard, shared: &Shared, full: bool) {
-        let vain = std::mem::take(&mut self.woken);
-        if self.seen.ready() {
-            drop(engine);
-            return self.again();
-        }
-        if vain {
-            // What woke the thread was not looked at: it may be a descriptor of somebody else by now.
-            self.seen.forget();
-            self.looks += 1;
-            if self.looks > LOOKS {
-                drop(engine);
-                std::thread::sleep(NAP.2);
-                return;
+        self.fds.push(readable(endpoint.wakeup.fd()));
+        let timeout = match wait {
+            Wait::Descriptor(fd) => {
+                self.fds.push(readable(fd));
+                SLEEP.1
             }
+            _ => {
+                state.slept_on = state.domain.pollfds_change();
+                state.asleep = true;
+                // Where the list is not to be had, nothing but the wake-up ends the sleep.
+                let listed = state.domain.pollfds(&mut self.fds);
+                if listed { (SLEEP.0 << self.idle).min(SLEEP.1) } else { SLEEP.0 }
+            }
+        };
+        drop(state);
+        // What is ready now, the look before has not taken; what becomes ready, the next one may take without a completion.
+        match self.poll(endpoint, 0) {
+            Woken::Ready => return self.again(),
+            Woken::Called => return self.stir(),
+            Woken::Late => self.looks = 0,
         }
-        engine.asleep = true;
-        drop(engine);
-        let timeout = if full { SLEEP.0 } else { (SLEEP.0 << self.idle).min(SLEEP.1) };
-        self.fds.clear();
-        self.fds.push(readable(shared.bell.fd()));
-        self.seen.list(&mut self.fds);
-        match self.poll(shared, timeout) {
+        endpoint.counters.add(Counter::naps, 1);
+        match self.poll(endpoint, if full { SLEEP.0 } else { timeout }) {
             Woken::Late => self.idle = (self.idle + 1).min(16),
             Woken::Called => self.stir(),
-            Woken::Seen => self.woken = true,
+            Woken::Ready => {}
         }
     }
 
-    fn poll(&mut self, shared: &Shared, timeout: i32) -> Woken {
-        shared.wire.add(Count::naps, 1);
+    fn poll(&mut self, endpoint: &Endpoint, timeout: i32) -> Woken {
         // SAFETY: an array of so many; those of the provider may be closed meanwhile, which ends the sleep.
         let ready = unsafe { libc::poll(self.fds.as_mut_ptr(), self.fds.len() as libc::nfds_t, timeout) };
         if self.fds[0].revents != 0 {
-            shared.bell.silence();
+            endpoint.wakeup.clear();
             return Woken::Called;
         }
-        if ready > 0 { Woken::Seen } else { Woken::Late }
+        if ready > 0 { Woken::Ready } else { Woken::Late }
     }
 }
 
@@ -215,10 +193,10 @@ impl Sleeper {
 enum Woken {
     /// Nothing has happened.
     Late,
-    /// The bell was rung.
+    /// It was woken for a reason of this library.
     Called,
     /// Something is ready.
-    Seen,
+    Ready,
 }
 
 fn readable(fd: RawFd) -> libc::pollfd {

@@ -6,22 +6,22 @@
 //! progress thread too.
 #![allow(unsafe_code)]
 
-use super::engine::Engine;
+use super::counters::Counter;
+use super::endpoint_state::EndpointState;
 use super::message::{
     AMO_BYTES, BUFFER, ENTRIES, HEADER, HELLO, Header, What, encode_amo, encode_put, encode_question, put_bytes,
 };
 use super::op::{Kind, Op, Then, Wanted};
 use super::peers::Peer;
-use super::wire::Count;
 use crate::base::Fault;
 use crate::transport::{AmoOp, Atomic, RemoteAddress, SignalOp};
 
-impl Engine {
+impl EndpointState {
     /// A request to a PE that has room for entries of `room` bytes.
     fn open_request(&mut self, channel: u32, pe: u32, room: usize) -> Result<*mut Op, Fault> {
         let open = self.channel(channel).lane(pe).open;
         if !open.is_null() {
-            // SAFETY: a request that is being filled is this engine's.
+            // SAFETY: a request that is being filled is this endpoint's.
             if unsafe { (*open).bytes } + room <= HEADER + HELLO + ENTRIES {
                 return Ok(open);
             }
@@ -31,19 +31,19 @@ impl Engine {
         let op = self.ops.take(Kind::Request, channel, pe);
         // SAFETY: a fresh record.
         let record = unsafe { &mut *op };
-        record.legs = 2;
+        record.parts = 2;
         record.buffer = Some(buffer);
         record.bytes = HEADER;
         record.tagged = false;
         if self.peers.get(pe).is_some_and(|peer| !peer.has(Peer::GREETED)) {
-            // The card goes with the first request, so that the target can reply without looking anything up.
+            // The endpoint address goes with the first request, so that the target can reply without looking anything up.
             record.tagged = true;
-            // SAFETY: a buffer has room for a card of 400 bytes and its length.
+            // SAFETY: a buffer has room for an endpoint address of 400 bytes and its length.
             unsafe {
-                buffer.write(HEADER, &(self.card.len() as u64).to_ne_bytes());
-                buffer.write(HEADER + 8, &self.card);
+                buffer.write(HEADER, &(self.endpoint_address.len() as u64).to_ne_bytes());
+                buffer.write(HEADER + 8, &self.endpoint_address);
             }
-            record.bytes = HEADER + 8 + self.card.len().next_multiple_of(8);
+            record.bytes = HEADER + 8 + self.endpoint_address.len().next_multiple_of(8);
         }
         self.channel(channel).begin(pe, op);
         Ok(op)
@@ -143,7 +143,7 @@ impl Engine {
         peer.sent = number.wrapping_add(1);
         peer.flags |= Peer::GREETED;
         let token = peer.token;
-        // SAFETY: the request was being filled until now, and is this engine's.
+        // SAFETY: the request was being filled until now, and is this endpoint's.
         unsafe {
             let record = &mut *op;
             let header =
@@ -152,8 +152,8 @@ impl Engine {
                 buffer.write(0, &header.encode());
             }
             debug_assert!(record.bytes <= BUFFER);
-            self.wire.add(Count::requests, 1);
-            self.wire.add(Count::request_entries, u64::from(record.entries));
+            self.counters.add(Counter::requests, 1);
+            self.counters.add(Counter::request_entries, u64::from(record.entries));
         }
         self.send(op);
     }

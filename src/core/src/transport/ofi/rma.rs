@@ -1,10 +1,10 @@
 //! Puts and gets.
 #![allow(unsafe_code)]
 
+use super::counters::Counter;
+use super::endpoint::{Endpoint, Guard};
 use super::message::BUFFER;
 use super::op::{Kind, Op, Then};
-use super::shared::{Guard, Shared};
-use super::wire::Count;
 use crate::base::Fault;
 use crate::transport::{Completion, RemoteAddress};
 use libfabric_sys as fi;
@@ -18,7 +18,7 @@ const COPIED: usize = 8192;
 /// Puts up to this size go in a message where that saves waiting for earlier ones.
 pub(super) const IN_MESSAGE: usize = 4096;
 
-impl Shared {
+impl Endpoint {
     /// See [`crate::transport::Transport::put`].
     ///
     /// # Safety
@@ -31,7 +31,7 @@ impl Shared {
         bytes: usize,
         when: Completion,
     ) -> Result<(), Fault> {
-        if matches!(when, Completion::Event(_)) && bytes > IN_MESSAGE && !self.lock()?.port.delivery {
+        if matches!(when, Completion::Event(_)) && bytes > IN_MESSAGE && !self.lock()?.domain.delivery {
             // No completion of the provider's says that the data have arrived.
             // SAFETY: the caller's.
             unsafe { self.put(channel, to, source, bytes, Completion::Local)? };
@@ -39,10 +39,10 @@ impl Shared {
         }
         let (mut to, mut source, mut left) = (to, source, bytes);
         while left > 0 {
-            let engine = self.enter_at(to)?;
-            let n = left.min(engine.port.largest);
+            let state = self.enter_at(to)?;
+            let n = left.min(state.domain.largest);
             // SAFETY: a part of what the caller vouches for.
-            unsafe { self.put_part(engine, channel, to, source, n, when)? };
+            unsafe { self.put_part(state, channel, to, source, n, when)? };
             to.offset += n;
             source = source.wrapping_add(n);
             left -= n;
@@ -54,7 +54,7 @@ impl Shared {
     /// As [`Self::put`]; `bytes` is one transfer at most.
     unsafe fn put_part<'a>(
         &'a self,
-        engine: Guard<'a>,
+        state: Guard<'a>,
         channel: u32,
         to: RemoteAddress,
         source: *const u8,
@@ -63,23 +63,23 @@ impl Shared {
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
         // What has an event goes in a message where only a message's reply says that the data have arrived.
-        let small = if matches!(when, Completion::Event(_)) && !engine.port.delivery { IN_MESSAGE } else { SMALL };
+        let small = if matches!(when, Completion::Event(_)) && !state.domain.delivery { IN_MESSAGE } else { SMALL };
         if when != Completion::Local && bytes <= small {
-            let mut engine = self.before_request(engine, channel, pe)?;
+            let mut state = self.before_request(state, channel, pe)?;
             // SAFETY: the caller's; the record is being filled.
-            unsafe { (*engine.add_put(channel, to, source, bytes, 0)?).count_for(when) };
-            engine.flush_if_idle(channel, pe);
+            unsafe { (*state.add_put(channel, to, source, bytes, 0)?).count_for(when) };
+            state.flush_if_idle(channel, pe);
             return Ok(());
         }
-        let (mut engine, in_message) = self.before_write(engine, channel, pe, bytes)?;
+        let (mut state, in_message) = self.before_write(state, channel, pe, bytes)?;
         if in_message {
             // SAFETY: the caller's.
-            unsafe { (*engine.add_put(channel, to, source, bytes, 0)?).count_for(when) };
-            engine.flush(channel, pe);
+            unsafe { (*state.add_put(channel, to, source, bytes, 0)?).count_for(when) };
+            state.flush(channel, pe);
             return Ok(());
         }
         // SAFETY: the caller's.
-        unsafe { self.write(engine, channel, to, source, bytes, when, None) }
+        unsafe { self.write(state, channel, to, source, bytes, when, None) }
     }
 
     /// Posts a write, with a signal behind it where there is one.
@@ -89,7 +89,7 @@ impl Shared {
     #[allow(clippy::too_many_arguments)]
     pub unsafe fn write<'a>(
         &'a self,
-        mut engine: Guard<'a>,
+        mut state: Guard<'a>,
         channel: u32,
         to: RemoteAddress,
         source: *const u8,
@@ -98,33 +98,33 @@ impl Shared {
         then: Option<Then>,
     ) -> Result<(), Fault> {
         let pe = to.pe as u32;
-        let op = engine.ops.take(Kind::Write, channel, pe);
+        let op = state.ops.take(Kind::Write, channel, pe);
         // SAFETY: a fresh record.
         let record = unsafe { &mut *op };
         record.bytes = bytes;
         record.then = then;
         record.count_for(when);
-        let inject = bytes <= engine.port.inject;
+        let inject = bytes <= state.domain.inject;
         let (mut from, mut descriptor) = (source, ptr::null_mut());
-        let registered = engine.port.descriptor(source, bytes);
+        let registered = state.domain.descriptor(source, bytes);
         if !inject && (when == Completion::Local || registered.is_none()) && bytes <= COPIED {
-            let buffer = engine.buffer()?;
+            let buffer = state.buffer()?;
             // SAFETY: a buffer holds as many bytes, and the caller vouches for the source.
             unsafe { ptr::copy_nonoverlapping(source, buffer.start, bytes) };
             record.buffer = Some(buffer);
             (from, descriptor) = (buffer.start.cast_const(), buffer.descriptor);
         } else if !inject {
             record.waited = when == Completion::Local;
-            descriptor = self.local(&mut engine, op, registered, source, bytes)?;
+            descriptor = self.local(&mut state, op, registered, source, bytes)?;
         }
         let waited = record.waited;
-        let delivery = engine.port.delivery;
-        engine.channel(channel).add_write(pe, delivery);
+        let delivery = state.domain.delivery;
+        state.channel(channel).add_write(pe, delivery);
         let flags = fi::FI_COMPLETION
             | if delivery { fi::FI_DELIVERY_COMPLETE } else { fi::FI_TRANSMIT_COMPLETE }
             | if inject { fi::FI_INJECT } else { 0 };
-        engine = self.post(engine, op, |engine| {
-            let Some((address, there, key)) = engine.there(to) else { return -(fi::FI_EINVAL as isize) };
+        state = self.post(state, op, |state| {
+            let Some((address, there, key)) = state.remote_address(to) else { return -(fi::FI_EINVAL as isize) };
             let iov = fi::iovec { iov_base: from.cast_mut().cast(), iov_len: bytes };
             let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
             let message = fi::fi_msg_rma {
@@ -139,15 +139,15 @@ impl Shared {
             };
             // SAFETY: the local memory is the caller's until the operation is complete, or a buffer of the record; the
             // provider copies the vectors.
-            unsafe { fi::fi_writemsg(engine.port.ep, &raw const message, flags) }
+            unsafe { fi::fi_writemsg(state.domain.ep, &raw const message, flags) }
         })?;
-        engine.wire.add(Count::writes, 1);
-        engine.wire.add(Count::bytes_out, bytes as u64);
+        state.counters.add(Counter::writes, 1);
+        state.counters.add(Counter::bytes_out, bytes as u64);
         if inject {
-            engine.wire.add(Count::injects, 1);
+            state.counters.add(Counter::injects, 1);
         }
         if waited {
-            drop(self.finish(engine, op)?);
+            drop(self.finish(state, op)?);
         }
         Ok(())
     }
@@ -166,10 +166,10 @@ impl Shared {
     ) -> Result<(), Fault> {
         let (mut from, mut dest, mut left) = (from, dest, bytes);
         while left > 0 {
-            let engine = self.enter_at(from)?;
-            let n = left.min(engine.port.largest);
+            let state = self.enter_at(from)?;
+            let n = left.min(state.domain.largest);
             // SAFETY: a part of what the caller vouches for.
-            unsafe { self.read(engine, channel, dest, from, n, when)? };
+            unsafe { self.read(state, channel, dest, from, n, when)? };
             from.offset += n;
             dest = dest.wrapping_add(n);
             left -= n;
@@ -181,7 +181,7 @@ impl Shared {
     /// As [`Self::get`]; `bytes` is one transfer at most.
     unsafe fn read<'a>(
         &'a self,
-        mut engine: Guard<'a>,
+        mut state: Guard<'a>,
         channel: u32,
         dest: *mut u8,
         from: RemoteAddress,
@@ -189,25 +189,25 @@ impl Shared {
         when: Completion,
     ) -> Result<(), Fault> {
         let pe = from.pe as u32;
-        let op = engine.ops.take(Kind::Read, channel, pe);
+        let op = state.ops.take(Kind::Read, channel, pe);
         // SAFETY: a fresh record.
         let record = unsafe { &mut *op };
         record.bytes = bytes;
         record.waited = when == Completion::Local;
         record.count_for(when);
         let waited = record.waited;
-        let registered = engine.port.descriptor(dest, bytes);
+        let registered = state.domain.descriptor(dest, bytes);
         let (to, mut descriptor) = if registered.is_none() && bytes <= BUFFER {
-            let buffer = engine.buffer()?;
+            let buffer = state.buffer()?;
             record.buffer = Some(buffer);
             record.copy = (0, dest, bytes);
             (buffer.start, buffer.descriptor)
         } else {
-            (dest, self.local(&mut engine, op, registered, dest, bytes)?)
+            (dest, self.local(&mut state, op, registered, dest, bytes)?)
         };
-        engine.channel(channel).add_fetch(pe);
-        engine = self.post(engine, op, |engine| {
-            let Some((address, there, key)) = engine.there(from) else { return -(fi::FI_EINVAL as isize) };
+        state.channel(channel).add_fetch(pe);
+        state = self.post(state, op, |state| {
+            let Some((address, there, key)) = state.remote_address(from) else { return -(fi::FI_EINVAL as isize) };
             let iov = fi::iovec { iov_base: to.cast(), iov_len: bytes };
             let rma = fi::fi_rma_iov { addr: there, len: bytes, key };
             let message = fi::fi_msg_rma {
@@ -221,11 +221,11 @@ impl Shared {
                 data: 0,
             };
             // SAFETY: as in `write`.
-            unsafe { fi::fi_readmsg(engine.port.ep, &raw const message, fi::FI_COMPLETION) }
+            unsafe { fi::fi_readmsg(state.domain.ep, &raw const message, fi::FI_COMPLETION) }
         })?;
-        engine.wire.add(Count::reads, 1);
+        state.counters.add(Counter::reads, 1);
         if waited {
-            drop(self.finish(engine, op)?);
+            drop(self.finish(state, op)?);
         }
         Ok(())
     }
@@ -233,7 +233,7 @@ impl Shared {
     /// Descriptor of the local memory of a transfer, which is registered for it where it lies in no segment.
     fn local(
         &self,
-        engine: &mut Guard,
+        state: &mut Guard,
         op: *mut Op,
         registered: Option<*mut c_void>,
         start: *const u8,
@@ -242,11 +242,11 @@ impl Shared {
         if let Some(descriptor) = registered {
             return Ok(descriptor);
         }
-        let mr = engine.port.register(start, bytes)?;
+        let mr = state.domain.register(start, bytes)?;
         // SAFETY: the record is the caller's; the region was just registered.
         unsafe {
             (*op).mr = mr;
-            Ok(engine.port.descriptor_of(mr))
+            Ok(state.domain.descriptor_of(mr))
         }
     }
 }

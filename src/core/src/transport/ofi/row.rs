@@ -1,7 +1,7 @@
 //! libfabric's row among the transports: what the environment says of it.
 #![allow(unsafe_code)]
 
-use super::wire::Wire;
+use super::counters::NetworkCounters;
 use super::{Fabric, Settings};
 use crate::base::{Fault, env};
 use crate::transport::registry::Row;
@@ -15,7 +15,7 @@ pub const ROW: Row = Row {
     // A library that cannot be opened is told by `open`, with all that was tried.
     probe: || Ok(()),
     open,
-    counters: || Wire::default().rows().into_iter().map(|(name, text, _)| (name, text)).collect(),
+    counters: || NetworkCounters::default().rows().into_iter().map(|(name, text, _)| (name, text)).collect(),
 };
 
 /// # Safety
@@ -30,7 +30,7 @@ unsafe fn open(request: OpenRequest) -> Result<Box<dyn Transport>, Fault> {
         library: value("OFI_LIBRARY"),
         atomics: request.atomics,
         loopback: request.one_host,
-        crowded: request.oversubscribed,
+        oversubscribed: request.oversubscribed,
         ..Settings::default()
     };
     let regions = [request.segment(SegmentId::HEAP), request.segment(SegmentId::DATA)];

@@ -1,17 +1,17 @@
 //! What others ask of this PE: requests, and the messages that end this PE's own.
 #![allow(unsafe_code)]
 
-use super::card::Card;
-use super::engine::Engine;
+use super::address::EndpointAddress;
+use super::counters::Counter;
+use super::endpoint_state::EndpointState;
 use super::message::{BUFFER, Entry, HEADER, Header, Reader, What, decode_entry, decode_tag};
 use super::op::{Kind, Op};
 use super::peers::Peer;
-use super::wire::Count;
 use crate::transport::SegmentId;
 use crate::transport::shm::amo::apply;
 use crate::transport::shm::copy::copy;
 
-impl Engine {
+impl EndpointState {
     /// A message has come in the buffer of a receive.
     pub fn received(&mut self, op: *mut Op, len: usize) {
         // SAFETY: the provider has written `len` bytes to the buffer, which stays as it is until it is posted again.
@@ -22,8 +22,8 @@ impl Engine {
         if Header::token(bytes) != Some(self.token) {
             return self.stranger();
         }
-        self.wire.add(Count::received, 1);
-        self.wire.add(Count::bytes_in, len as u64);
+        self.counters.add(Counter::received, 1);
+        self.counters.add(Counter::bytes_in, len as u64);
         let Some((header, body)) = Header::decode(bytes) else { return self.garbled(None) };
         let understood = match header.what {
             What::Request => self.request(header, body),
@@ -40,8 +40,8 @@ impl Engine {
     /// A message of somebody who is no PE of this job: nothing in it is looked at, and nobody is answered.
     #[cold]
     fn stranger(&mut self) {
-        self.wire.add(Count::strangers, 1);
-        if self.wire.strangers() == 1 {
+        self.counters.add(Counter::strangers, 1);
+        if self.counters.strangers() == 1 {
             (self.directory.note)("a message from outside this job was dropped; others are counted only");
         }
     }
@@ -84,8 +84,8 @@ impl Engine {
         let from = header.from;
         if header.hello {
             let len = reader.u64()? as usize;
-            let card = reader.bytes(len.checked_next_multiple_of(8)?)?.get(..len)?;
-            self.meet(from, card);
+            let endpoint_address = reader.bytes(len.checked_next_multiple_of(8)?)?.get(..len)?;
+            self.meet(from, endpoint_address);
         }
         let peer = self.peers.get(from)?;
         peer.seen = peer.seen.wrapping_add(1);
@@ -100,33 +100,37 @@ impl Engine {
                 results = self.reply_word(results, value)?;
             }
         }
-        self.wire.add(Count::served, entries);
+        self.counters.add(Counter::served, entries);
         Some(())
     }
 
-    /// Takes over the card that a PE sends with its first request.
-    fn meet(&mut self, from: u32, card: &[u8]) {
+    /// Takes over the endpoint address that a PE sends with its first request.
+    fn meet(&mut self, from: u32, endpoint_address: &[u8]) {
         if self.peers.get(from).is_none_or(|peer| peer.has(Peer::KNOWN)) {
             return;
         }
-        if let Err(fault) = self.learn(from, card) {
+        if let Err(fault) = self.learn(from, endpoint_address) {
             self.fail(fault);
         }
     }
 
     /// Puts a PE into the tables.
     pub fn learn(&mut self, pe: u32, bytes: &[u8]) -> Result<(), crate::base::Fault> {
-        let Some(card) = Card::decode(bytes) else {
-            return Err(self.fault(pe, "cannot reach", "its card is not understood: is its library another version?"));
+        let Some(endpoint_address) = EndpointAddress::decode(bytes) else {
+            return Err(self.fault(
+                pe,
+                "cannot reach",
+                "its endpoint address is not understood: is its library another version?",
+            ));
         };
-        let address = match self.port.insert(&card) {
+        let address = match self.domain.insert(&endpoint_address) {
             Ok(address) => address,
             Err(why) => return Err(self.fault(pe, "cannot reach", &why)),
         };
-        self.hosts.add(pe, &card.name, &card.host);
+        self.hosts.add(pe, &endpoint_address.name, &endpoint_address.host);
         if let Some(peer) = self.peers.get(pe) {
-            peer.learn(address, &card);
-            self.wire.add(Count::peers, 1);
+            peer.learn(address, &endpoint_address);
+            self.counters.add(Counter::peers, 1);
         }
         Ok(())
     }
@@ -135,7 +139,7 @@ impl Engine {
     fn entry(&mut self, entry: Entry) -> Option<Option<u64>> {
         match entry {
             Entry::Put { segment, offset, data } => {
-                let to = self.port.here(segment, offset, data.len())?;
+                let to = self.domain.here(segment, offset, data.len())?;
                 // SAFETY: `here` has checked the range; a message is not in a segment.
                 unsafe { copy(to, data.as_ptr(), data.len()) };
                 Some(None)
@@ -152,13 +156,13 @@ impl Engine {
 
     /// Address of a word of a segment.
     fn word(&self, segment: SegmentId, offset: u64, width: u8) -> Option<*mut u8> {
-        let at = self.port.here(segment, offset, usize::from(width))?;
+        let at = self.domain.here(segment, offset, usize::from(width))?;
         (matches!(width, 4 | 8) && (at as usize).is_multiple_of(usize::from(width))).then_some(at)
     }
 
     /// A place for the results of a request in a reply to its sender: the record, and where in it the count is.
     fn begin_reply(&mut self, to: u32, id: u32) -> Option<(*mut Op, usize)> {
-        // SAFETY: replies that are being filled are this engine's, with buffers of their own; here and below.
+        // SAFETY: replies that are being filled are this endpoint's, with buffers of their own; here and below.
         let open = self.replies.iter().copied().find(|op| unsafe { (**op).pe == to && (**op).bytes + 64 <= BUFFER });
         let op = match open {
             Some(op) => op,
@@ -194,7 +198,7 @@ impl Engine {
             (*op).bytes = HEADER;
         }
         self.replies.push(op);
-        self.wire.add(Count::replies, 1);
+        self.counters.add(Counter::replies, 1);
         Some(op)
     }
 
@@ -232,7 +236,7 @@ impl Engine {
         while !reader.0.is_empty() {
             let (id, count) = (reader.u32()?, reader.u32()?);
             let op = self.ops.request(id)?;
-            // SAFETY: a request in flight, of this engine; the caller of each operation in it vouched for the memory of
+            // SAFETY: a request in flight, of this endpoint; the caller of each operation in it vouched for the memory of
             // its result until this moment.
             unsafe {
                 let results = std::mem::take(&mut (*op).results);
@@ -250,7 +254,7 @@ impl Engine {
                 (*op).results = results;
                 (*op).results.clear();
             }
-            self.leg(op);
+            self.complete_part(op);
         }
         Some(())
     }

@@ -5,8 +5,8 @@ use crate::transport::Atomics;
 /// How the progress thread waits for something to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Sleep {
-    /// On the sockets where the provider has some (`tcp`), which costs operations of the program nothing; otherwise on the descriptor
-    /// of the completion queue.
+    /// On the descriptors that the provider polls, where it tells them (`tcp`): operations of the program cost no more. Otherwise on the
+    /// descriptor of the completion queue.
     #[default]
     Best,
     /// On the descriptor of the completion queue. `tcp` is 2 to 3 microseconds slower an operation when the queue has one.
@@ -29,7 +29,7 @@ pub struct Settings {
     /// Take the loopback interface where there is no other: the job is on one host.
     pub loopback: bool,
     /// More PEs than cores on this host: waits give the core away at once.
-    pub crowded: bool,
+    pub oversubscribed: bool,
     /// How the progress thread waits for something to do.
     pub sleep: Sleep,
     /// Do without completions that say that data have arrived, as with a provider that lacks them (for tests).

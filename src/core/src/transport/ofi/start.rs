@@ -1,19 +1,21 @@
-//! Opening libfabric and looking at its providers for the first time, without what costs a job its start.
+//! Opening libfabric and looking at its providers for the first time, with the settings that make it cheap.
 //!
 //! Measured with Debian's libfabric 1.17, in CPU time of each process, most of it in the kernel:
 //!
 //! | what | cost | and so |
 //! |---|---|---|
-//! | `verbs` reads the list of the kernel's symbols, twice | 90 ms | [`Library::first_look`] |
+//! | `verbs` reads the list of the kernel's symbols, twice | 90 ms | no setting prevents it |
 //! | `ofi_rxm` fills 4096 receive buffers of 17 KiB with zeros | 45 ms and 52 MB | `FI_OFI_RXM_MSG_RX_SIZE` |
+//! | `ofi_rxm` has `tcp` keep its sockets in an `epoll` instance inside another one | 2 to 3 us an operation | `FI_OFI_RXM_DEF_TCP_WAIT_OBJ` |
 //! | two libraries for InfiniPath adapters, which libfabric is linked to, calibrate a clock in naps of 125 us | 15 ms | [`Drowsy`] |
 //!
 //! What is said by environment variables is said only where the user says nothing, and taken back at once.
 #![allow(unsafe_code)]
 
-use super::settings::Settings;
+use super::settings::{Settings, Sleep};
 use crate::base::{Cause, Fault};
 use libfabric_sys::Library;
+use std::path::Path;
 
 /// Receives that `ofi_rxm` posts to `tcp`, for all peers together. It has one taken in and posts it again before it looks
 /// for the next, so that more of them only spoil the cache: with 4096, which take turns, a message takes 1 us longer.
@@ -37,17 +39,26 @@ pub(super) fn open(settings: &Settings) -> Result<Library, Fault> {
 ///
 /// `FI_UNIVERSE_SIZE` is 256 where it is not set, and `ofi_rxm` makes its completion ring 8192 entries a peer long: 80 MiB, which
 /// become resident as completions walk through them.
-pub(super) fn first_look<R>(library: &Library, settings: &Settings, npes: u32, look: impl FnOnce() -> R) -> R {
+pub(super) fn first_look<R>(settings: &Settings, npes: u32, look: impl FnOnce() -> R) -> R {
     let mut said = Vec::new();
     if npes < 256 {
         said.push(("FI_UNIVERSE_SIZE", npes.max(2).to_string()));
     }
     // The same variable is for `verbs`, whose receives are those of a connection.
     let asked = settings.provider.clone().or_else(|| std::env::var("FI_PROVIDER").ok());
-    if asked.map_or_else(|| !libfabric_sys::rdma(), |name| name.starts_with("tcp")) {
+    if asked.map_or_else(|| !has_rdma_devices(), |name| name.starts_with("tcp")) {
         said.push(("FI_OFI_RXM_MSG_RX_SIZE", RECEIVES.to_owned()));
     }
-    with(&said, || library.first_look(look))
+    if settings.sleep == Sleep::Best {
+        said.push(("FI_OFI_RXM_DEF_TCP_WAIT_OBJ", "pollfd".to_owned()));
+    }
+    with(&said, look)
+}
+
+/// Whether the kernel has RDMA devices, or might have.
+fn has_rdma_devices() -> bool {
+    ["/sys/class/infiniband", "/sys/class/infiniband_verbs"].iter().any(|class| Path::new(class).exists())
+        || !Path::new("/sys/class").exists()
 }
 
 /// Runs `call` with environment variables set where they are not.

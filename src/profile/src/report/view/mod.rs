@@ -3,16 +3,20 @@
 mod callsites;
 mod contexts;
 mod counters;
+mod efficiency;
 mod imbalance;
 mod matrix;
 mod nbi;
 mod network;
 mod pes;
+mod phases;
 mod regions;
 mod routines;
 mod sizes;
+mod timeline;
 
 pub(crate) use matrix::text as matrix_text;
+pub(crate) use timeline::text as timeline_text;
 
 use super::grid::{Cell, Grid};
 use super::symbols::Symbols;
@@ -35,6 +39,17 @@ pub struct Row {
 /// Every view.
 pub const VIEWS: &[Row] = &[
     Row { view: View::Routine, title: "Routines: calls, bytes, times", make: |p, o, _| vec![routines::grid(p, o)] },
+    Row {
+        view: View::Efficiency,
+        title: "Efficiency: what is lost to imbalance, data and waiting",
+        make: |p, _, s| vec![efficiency::grid(p, s)],
+    },
+    Row {
+        view: View::Phases,
+        title: "Phases: what happens between barriers and collectives",
+        make: |p, o, s| vec![phases::grid(p, o, s)],
+    },
+    Row { view: View::Timeline, title: "Timeline: what each PE did", make: |p, _, _| vec![timeline::grid(p)] },
     Row { view: View::Size, title: "Message sizes", make: |p, o, _| vec![sizes::grid(p, o)] },
     Row { view: View::Matrix, title: "Matrix: who sends to whom", make: |p, _, _| matrix::grids(p) },
     Row { view: View::Callsites, title: "Call sites", make: |p, o, s| vec![callsites::grid(p, o, s)] },
@@ -67,6 +82,16 @@ pub(super) fn every_grid(view: View, profile: &Merged, options: &Options, symbol
 /// A region: what is outside of all has no name.
 fn region_cell(name: &str) -> Cell {
     if name.is_empty() { Cell::None } else { name.into() }
+}
+
+/// As [`place`], the line alone: `isx.c:477`.
+pub fn line(file: Option<(&str, u64)>, symbols: &dyn Symbols) -> String {
+    let Some((path, address)) = file else { return "(not known)".to_owned() };
+    let frames = symbols.frames(path, address.saturating_sub(1));
+    let known = frames.iter().find(|frame| !frame.file.is_empty());
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    known
+        .map_or_else(|| format!("{}+{address:#x}", name(path)), |frame| format!("{}:{}", name(&frame.file), frame.line))
 }
 
 /// A call site for people. A return address is behind its call: the line is that of the byte before.

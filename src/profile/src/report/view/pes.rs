@@ -1,13 +1,14 @@
 //! By PE.
 
 use crate::merge::Merged;
-use crate::report::balance::{WAITING, library_ns};
+use crate::report::balance::WAITING;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 12] = [
     column("pe", "PE", Kind::Text),
     column("host", "host", Kind::Text),
-    column("wall_ns", "run time", Kind::Time),
+    column("wall_ns", "", Kind::Time),
+    column("main_ns", "run time", Kind::Time),
     column("calls", "calls", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
     column("library_ns", "library", Kind::Time),
@@ -26,9 +27,10 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             Cell::Text(pe.pe.to_string()),
             (&*pe.host).into(),
             pe.wall_ns().into(),
+            pe.main_ns().into(),
             pe.all_calls().into(),
             pe.bytes.into(),
-            library_ns(pe).into(),
+            pe.library_ns().into(),
         ];
         row.extend(waiting);
         row.push(Cell::Whole(pe.overhead_ns));

@@ -55,7 +55,7 @@ fn row(r: &Routine, run: f64, most: Option<(u64, u32)>) -> Vec<Cell> {
             "no"
         }
         .into(),
-        Cell::Real(if run > 0.0 { r.spent_ns() as f64 / run } else { 0.0 }),
+        merge::share(r, run).into(),
         Cell::from(most.map(|(_, pe)| pe.to_string())),
         Cell::from(most.map(|(ns, _)| ns)),
     ]

@@ -166,7 +166,8 @@ impl TraceFile {
     fn record(&self, cursor: &mut Cursor<'_>, last: &mut Last) -> Result<Option<Event>, ReadError> {
         let at = cursor.position();
         let head = cursor.u32("a record")?;
-        let (op, kind, lengths) = (head as u16 & ((1 << OP_BITS) - 1), head as u16 >> OP_BITS, head >> 16);
+        let bits = self.facts.op_bits;
+        let (op, kind, lengths) = (head as u16 & ((1 << bits) - 1), head as u16 >> bits, head >> 16);
         if matches!(kind, KIND_CALL | KIND_CALLS) {
             if usize::from(op) >= op::COUNT {
                 return Err(cursor.corrupt_at(at, format!("routine {op} of {}", op::COUNT)));

@@ -7,7 +7,8 @@ use std::path::Path;
 
 use super::super::check;
 use super::super::format::{
-    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, VERSION, WITH_REASONS, WITH_TEAMS,
+    CHECKED, CHUNK_BYTES, CLOSED, HEAD_BYTES, Head, MAGIC, OLDEST, OP_BITS, OP_BITS_BEFORE, VERSION,
+    WITH_MORE_ROUTINES, WITH_REASONS, WITH_TEAMS,
 };
 use crate::clock;
 use crate::file::ReadError;
@@ -46,6 +47,8 @@ pub struct Facts {
     pub(in super::super) checked: bool,
     /// Whether it says which teams collectives are on.
     pub(super) has_teams: bool,
+    /// Bits of a record's first word that hold the routine.
+    pub(super) op_bits: u32,
     /// The chunks that the file has, once that is closed.
     pub(in super::super) closed: Option<u32>,
     /// Whether the head is what was written.
@@ -85,7 +88,8 @@ impl Facts {
         if !(OLDEST..=VERSION).contains(&version) {
             return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
         }
-        if number(offset_of!(Head, ops_hash)) != op::TABLE_HASH {
+        let table = if version < WITH_MORE_ROUTINES { op::EARLIER_TABLE_HASH } else { op::TABLE_HASH };
+        if number(offset_of!(Head, ops_hash)) != table {
             let what = "written by a library with another table of routines: use the oshprof of that build".to_owned();
             return Err(corrupt(offset_of!(Head, ops_hash), what));
         }
@@ -129,6 +133,7 @@ impl Facts {
             offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
             checked,
             has_teams: version >= WITH_TEAMS,
+            op_bits: if version < WITH_MORE_ROUTINES { OP_BITS_BEFORE } else { OP_BITS },
             closed: (checked && state == CLOSED).then(|| half(offset_of!(Head, written))),
             whole,
             start_ticks: number(offset_of!(Head, start_ticks)),

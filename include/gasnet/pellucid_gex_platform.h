@@ -1,0 +1,102 @@
+/* GASNet tools on Pellucid: constants and macros about the platform, and those of tracing, which do nothing here. */
+#ifndef _GEX_PLATFORM_H
+#define _GEX_PLATFORM_H
+
+#ifndef GASNETT_SPEC_VERSION_MAJOR
+#define GASNETT_SPEC_VERSION_MAJOR 1
+#define GASNETT_SPEC_VERSION_MINOR 20
+#endif
+#define GASNETT_RELEASE_VERSION_MAJOR 2024
+#define GASNETT_RELEASE_VERSION_MINOR 5
+#define GASNETT_RELEASE_VERSION_PATCH 0
+
+#if !defined(GASNETT_THREAD_SAFE) && (defined(GASNET_PAR) || defined(GASNET_PARSYNC))
+#define GASNETT_THREAD_SAFE 1
+#endif
+#define GASNETT_MAX_THREADS 1048576
+#define GASNETT_PAGESIZE 4096
+#define GASNETT_PAGESHIFT 12
+#define GASNETT_CACHE_LINE_BYTES 64
+#define GASNETT_SET_AFFINITY_SUPPORT 1
+#define GASNETT_SET_AFFINITY(rank) gasnett_set_affinity(rank)
+#define GASNETT_SYSTEM_TUPLE "x86_64-pc-linux-gnu"
+#define GASNETT_CONFIG_STRING "RELEASE=2024.5.0,SPEC=1.20,PTR=64bit,TIMERS_IF=posixrt,ATOMICS=native"
+#define GASNETT_USE_PRAGMA_GCC_DIAGNOSTIC 1
+
+#define PLATFORM_ARCH_64 1
+#define _PLATFORM_ARCH_64 1
+#if defined(__x86_64__)
+#define PLATFORM_ARCH_X86_64 1
+#elif defined(__aarch64__)
+#define PLATFORM_ARCH_AARCH64 1
+#endif
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define PLATFORM_ARCH_LITTLE_ENDIAN 1
+#else
+#define PLATFORM_ARCH_BIG_ENDIAN 1
+#endif
+#define PLATFORM_OS_LINUX 1
+#define PLATFORM_OS_FAMILYNAME LINUX
+#if defined(__clang__)
+#define PLATFORM_COMPILER_CLANG 1
+#define PLATFORM_COMPILER_FAMILYNAME CLANG
+#define PLATFORM_COMPILER_VERSION_STR __clang_version__
+#else
+#define PLATFORM_COMPILER_GNU 1
+#define PLATFORM_COMPILER_FAMILYNAME GNU
+#define PLATFORM_COMPILER_VERSION_STR __VERSION__
+#ifdef __cplusplus
+#define PLATFORM_COMPILER_GNU_CXX 1
+#else
+#define PLATFORM_COMPILER_GNU_C 1
+#endif
+#endif
+
+#ifdef __cplusplus
+#define GASNETT_EXTERNC extern "C"
+#define GASNETT_BEGIN_EXTERNC extern "C" {
+#define GASNETT_END_EXTERNC }
+#else
+#define GASNETT_EXTERNC extern
+#define GASNETT_BEGIN_EXTERNC
+#define GASNETT_END_EXTERNC
+#endif
+#define GASNETT_INLINE(name) static inline
+#define GASNETT_NEVER_INLINE(name, declarator) __attribute__((__noinline__)) declarator
+#define GASNETT_NORETURN __attribute__((__noreturn__))
+#define GASNETT_NORETURNP(name)
+#define GASNETT_MALLOC __attribute__((__malloc__))
+#define GASNETT_MALLOCP(name)
+#define GASNETT_RESTRICT __restrict__
+#define GASNETT_CURRENT_FUNCTION __func__
+#define GASNETT_FORMAT_PRINTF(name, format, first, declarator) \
+    __attribute__((__format__(__printf__, format, first))) declarator
+#define GASNETT_IDENT(name, text) static const char name[] __attribute__((__used__)) = text
+#define GASNETT_UNUSED_ARGS1(a) ((void)(a))
+#define GASNETT_UNUSED_ARGS2(a, b) ((void)(a), (void)(b))
+#define GASNETT_UNUSED_ARGS3(a, b, c) (GASNETT_UNUSED_ARGS2(a, b), (void)(c))
+#define GASNETT_UNUSED_ARGS4(a, b, c, d) (GASNETT_UNUSED_ARGS3(a, b, c), (void)(d))
+#define GASNETT_UNUSED_ARGS5(a, b, c, d, e) (GASNETT_UNUSED_ARGS4(a, b, c, d), (void)(e))
+#define GASNETT_UNUSED_ARGS6(a, b, c, d, e, f) (GASNETT_UNUSED_ARGS5(a, b, c, d, e), (void)(f))
+#define GASNETT_UNUSED_ARGS7(a, b, c, d, e, f, g) (GASNETT_UNUSED_ARGS6(a, b, c, d, e, f), (void)(g))
+#define GASNETT_UNUSED_ARGS8(a, b, c, d, e, f, g, h) (GASNETT_UNUSED_ARGS7(a, b, c, d, e, f, g), (void)(h))
+
+/* Tracing is the profile's business here: oshrun --trace. */
+#define GASNETT_TRACE_ENABLED 0
+#define GASNETT_TRACE_PRINTF(...) ((void)0)
+#define GASNETT_TRACE_PRINTF_FORCE(...) ((void)0)
+#define GASNETT_TRACE_GETMASK() ""
+#define GASNETT_TRACE_SETMASK(mask) ((void)(mask))
+#define GASNETT_TRACE_GET_TRACELOCAL() 0
+#define GASNETT_TRACE_SET_TRACELOCAL(value) ((void)(value))
+#define GASNETT_TRACE_SETSOURCELINE(file, line) ((void)(file), (void)(line))
+#define GASNETT_TRACE_GETSOURCELINE(file, line) ((void)(file), (void)(line))
+#define GASNETT_TRACE_FREEZESOURCELINE() ((void)0)
+#define GASNETT_TRACE_UNFREEZESOURCELINE() ((void)0)
+#define GASNETT_STATS_PRINTF(...) ((void)0)
+#define GASNETT_STATS_PRINTF_FORCE(...) ((void)0)
+#define GASNETT_STATS_GETMASK() ""
+#define GASNETT_STATS_SETMASK(mask) ((void)(mask))
+#define GASNETT_STATS_DUMP(reset) ((void)(reset))
+
+#endif

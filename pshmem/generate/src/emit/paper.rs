@@ -1,0 +1,70 @@
+//! `SHMEMX_PAPER_NAMES`: macros with the paper's own spelling of the extensions. They are no symbols.
+
+use crate::expand::{Expanded, Routine};
+use std::fmt::Write;
+
+/// What the paper spells in a way of its own: its name, parameters of the macro, what that stands for.
+const OTHERS: &[(&str, &str, &str)] = &[
+    ("shmem_wait_request", "request", "shmemx_wait_req(request)"),
+    ("shmem_test_request", "request", "shmemx_test_req(request)"),
+    ("shmem_aset_delete", "aset", "shmemx_delete_aset(aset)"),
+    ("shmem_aset_create_func", "start, offset, size, params", "shmemx_create_custom_aset(start, offset, size, params)"),
+    (
+        "create_aset_strided",
+        "start, stride, size, err",
+        "PELLUCID_ASET(shmemx_create_strided_aset(start, stride, size), err)",
+    ),
+    (
+        "create_aset_log_strided",
+        "start, log_stride, size, base, err",
+        "PELLUCID_ASET(shmemx_create_log_strided_aset(start, log_stride, size, base), err)",
+    ),
+    (
+        "create_aset_custom",
+        "start, offset, size, params, err",
+        "PELLUCID_ASET(shmemx_create_custom_aset(start, offset, size, params), err)",
+    ),
+    ("create_aset_generic", "list, size, err", "PELLUCID_ASET(shmemx_create_generic_aset(list, size), err)"),
+];
+
+/// Gives a set, and says in `*err` whether there is one.
+const ASET: &str = "static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)\n{\n    \
+                    *err = aset ? SHMEMX_SUCCESS : SHMEMX_ERROR_ARGUMENT;\n    return aset;\n}\n\
+                    #define PELLUCID_ASET(aset, err) pellucid_aset(aset, err)\n";
+
+/// Broadcasts with a request: the paper's example leaves the root out, which is member 0 then.
+fn broadcast(text: &mut String, bits: &str) {
+    writeln!(
+        text,
+        "#define PELLUCID_BROADCAST{bits}_6(target, source, nelems, aset, pSync, request) \\\n    \
+         shmemx_broadcast{bits}_nb(target, source, nelems, 0, aset, pSync, request)\n\
+         #define shmem_broadcast{bits}_nb(...) \\\n    \
+         PELLUCID_PAPER_7(__VA_ARGS__, shmemx_broadcast{bits}_nb, PELLUCID_BROADCAST{bits}_6, 0)(__VA_ARGS__)"
+    )
+    .expect("writing to a string");
+}
+
+/// Whether the paper has a routine: those on teams, of the committee's draft, and our own it has not.
+fn is_of_the_paper(routine: &Routine) -> bool {
+    let on_team = routine.params.iter().any(|param| param.base == "shmem_team_t" || param.base == "shmemx_req_h");
+    let own = ["shmemx_aset_pe", "shmemx_aset_index", "shmemx_sync_aset"];
+    !on_team && !routine.ctx && !own.iter().any(|name| routine.name.starts_with(name))
+}
+
+/// The macros.
+pub fn text(groups: &[Expanded]) -> String {
+    let mut text = String::from(ASET);
+    text.push_str("#define PELLUCID_PAPER_7(a1, a2, a3, a4, a5, a6, a7, name, ...) name\n");
+    ["32", "64"].iter().for_each(|bits| broadcast(&mut text, bits));
+    let extensions = groups.iter().filter(|group| group.group.is_extension());
+    for routine in extensions.flat_map(|group| &group.routines).filter(|routine| is_of_the_paper(routine)) {
+        let paper = routine.name.replacen("shmemx_", "shmem_", 1);
+        if !paper.starts_with("shmem_broadcast") || !paper.ends_with("_nb") {
+            writeln!(text, "#define {paper} {}", routine.name).expect("writing to a string");
+        }
+    }
+    for (name, params, body) in OTHERS {
+        writeln!(text, "#define {name}({params}) {body}").expect("writing to a string");
+    }
+    text
+}

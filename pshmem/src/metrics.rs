@@ -1,0 +1,145 @@
+//! Metrics of a job whose launcher is none of ours: the first PE of a host hands the profile over to the exporter that
+//! runs there, and starts one beside the job where `SHMEM_METRICS` asks for it. Both read the profile's memory;
+//! nothing is served from here.
+#![allow(unsafe_code)]
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::os::fd::{BorrowedFd, RawFd};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use pellucid_core::base::{Cause, Fault};
+use pellucid_core::os::library;
+use pellucid_core::runtime::{self, Start};
+use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
+use pellucid_profile::segment::Segment;
+use pellucid_profile::segment::handover::{self, Handover};
+
+/// Names of jobs that launchers give to each of their processes.
+const NAMES: [&str; 2] = ["PMIX_NAMESPACE", "PMI_JOBID"];
+
+/// Who reads this host's profile.
+struct Readers {
+    /// A forked child has no part in this.
+    process: u32,
+    handover: Option<Handover>,
+    companions: Companions,
+    segment: RawFd,
+}
+
+static READERS: Mutex<Option<Readers>> = Mutex::new(None);
+static WANTED: OnceLock<Destinations> = OnceLock::new();
+
+/// Refuses a value of `SHMEM_METRICS` that cannot be used.
+///
+/// # Errors
+/// The variable, its value and what was expected.
+pub fn check() -> Result<(), Fault> {
+    let value = env::var_os(VARIABLE).unwrap_or_default().to_string_lossy().into_owned();
+    let wanted = Destinations::parse(&value)
+        .map_err(|reason| Fault::from(Cause::Environment { name: VARIABLE.into(), value, reason }))?;
+    let _ = WANTED.set(wanted);
+    Ok(())
+}
+
+/// The page shows all that can be recorded.
+pub fn wants_all() -> bool {
+    let value = env::var_os(VARIABLE).unwrap_or_default();
+    Destinations::parse(&value.to_string_lossy()).is_ok_and(|wanted| wanted.page)
+}
+
+/// This PE records into a segment.
+pub fn begin(start: &Start, segment: RawFd) {
+    if start.kept_by_launcher || start.pe != start.first_local_pe || start.profile_level <= 0 {
+        return;
+    }
+    // SAFETY: the segment's descriptor stays open for the life of the process.
+    let fd = unsafe { BorrowedFd::borrow_raw(segment) };
+    let Ok(facts) = facts(start, fd) else { return };
+    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let variable = |name: &str| env::var_os(name);
+    let handover = Handover::offer(fd, &handover::sockets(variable), &about);
+    let companions = WANTED.get().map(|wanted| beside(wanted, fd, &about)).unwrap_or_default();
+    if handover.is_none() && companions.is_empty() {
+        return;
+    }
+    let readers = Readers { process: std::process::id(), handover, companions, segment };
+    *READERS.lock().unwrap_or_else(PoisonError::into_inner) = Some(readers);
+    runtime::at_failure(|| end(1, true));
+}
+
+fn beside(wanted: &Destinations, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> Companions {
+    let own = library::path_of(begin as *const std::ffi::c_void).map(PathBuf::from);
+    let folder = own.and_then(|file| Some(file.canonicalize().ok()?.parent()?.parent()?.join("bin")));
+    let started = Companions::start(wanted, companion::tool(folder, env::var_os("PATH")).as_deref());
+    let given = started.and_then(|companions| {
+        companions.take(segment, about).map_err(|error| error.to_string())?;
+        Ok(companions)
+    });
+    given.inspect(|companions| companion::announce("pellucid", companions)).unwrap_or_else(|error| {
+        eprintln!("pellucid: {VARIABLE}: no metrics: {error}");
+        Companions::default()
+    })
+}
+
+/// What an exporter is told of the job: the same on all of its hosts.
+fn facts(start: &Start, segment: BorrowedFd<'_>) -> std::io::Result<[(&'static str, String); 4]> {
+    let segment = Segment::map(segment)?;
+    let header = segment.header();
+    let (pid, since) = (header.launcher_pid.load(Relaxed), header.start_realtime.load(Relaxed));
+    let all_here = start.local_pes as i64 == i64::from(segment.npes());
+    let host = if all_here { header.host.get() } else { "job".into() };
+    let is_set = |value: &OsString| !value.is_empty();
+    let variable = |name: &str| {
+        let batch = || {
+            ["SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "FLUX_JOB_ID"]
+                .into_iter()
+                .any(|name| env::var_os(name).is_some())
+        };
+        let given = env::var_os(name).filter(is_set);
+        if name != handover::JOB_VARIABLE || given.is_some() || batch() {
+            return given;
+        }
+        NAMES.iter().find_map(|name| env::var_os(name).filter(is_set)).map(|name| plain(&name))
+    };
+    let user = env::var_os("USER").unwrap_or_default().to_string_lossy().into_owned();
+    let launcher =
+        env::var_os("SHMEM_BOOTSTRAP").filter(is_set).map_or_else(launcher, |name| name.to_string_lossy().into_owned());
+    Ok([
+        ("job_id", handover::job_id(variable, &host, pid, since)),
+        ("step", handover::step(|name| env::var_os(name))),
+        ("user", user),
+        ("launcher", launcher),
+    ])
+}
+
+/// A name that can be a label.
+fn plain(name: &OsStr) -> OsString {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
+    name.to_string_lossy().chars().map(plain).take(64).collect::<String>().into()
+}
+
+/// Who has started this process, by the variables that are there.
+fn launcher() -> String {
+    let known = [("SLURM_PROCID", "srun"), ("PMIX_RANK", "pmix"), ("PMI_RANK", "pmi"), ("", "none")];
+    let found = known.iter().find(|(name, _)| name.is_empty() || env::var_os(name).is_some());
+    found.map(|(_, launcher)| (*launcher).to_owned()).unwrap_or_default()
+}
+
+/// The process ends, and has nothing more to record. `alone`: it ends the job.
+pub fn end(status: i32, alone: bool) {
+    let readers = READERS.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let Some(readers) = readers.filter(|readers| readers.process == std::process::id()) else { return };
+    if !alone {
+        crate::keep::await_finalized(readers.segment);
+    }
+    let state = handover::state(status);
+    if let Some(handover) = readers.handover {
+        handover.end(&[("state", state)]);
+    }
+    if !readers.companions.is_empty() {
+        readers.companions.end(state);
+    }
+}

@@ -1,0 +1,175 @@
+//! Collectives of PEs each of which speaks for itself, as schedules: active sets on several hosts, and all nonblocking collectives.
+//!
+//! The functions are schedules ([`crate::inter_host`]): [`FlatCall::run`] advances one to its end, [`crate::request::start`] lets it go on
+//! beside the program. Several of a group can be under way at a time, since each has numbers of its own for its messages.
+
+use super::super::alltoall::block;
+use super::super::contribution::{Kind, signature};
+use super::super::kernel::Kernel;
+use super::alltoall::puts;
+use super::gather::{ends, gather_inter_host};
+use super::{Strided, alltoall, broadcast, object, reduce};
+use crate::base::Fault;
+use crate::inter_host::{Net, dissemination, exchange_passing};
+use crate::team::World;
+use crate::team::algorithm::HostsAlltoall;
+use crate::team::finalizing::{self, Waiting};
+use crate::team::hierarchical::{Patience, Peers, Ranks, Waits};
+use crate::team::pe_list::PeList;
+use crate::transport::shm::copy::copy;
+use crate::transport::{Channel, Event};
+use std::future::Future;
+use std::sync::Arc;
+
+/// Collectives that one may be made of: each has a number of its own.
+const PARTS: u32 = 4;
+
+/// This PE's part in one collective.
+pub(in super::super) struct FlatCall<'w> {
+    w: &'w World,
+    pes: PeList,
+    me: usize,
+    /// Names the group.
+    key: u64,
+    /// Of the first part.
+    number: u32,
+    /// All members meet before the collective.
+    meets: bool,
+    /// Of a collective that nobody waits for in the call.
+    event: Option<&'static Event>,
+    waits: Arc<Waits>,
+}
+
+impl<'w> FlatCall<'w> {
+    /// Begins the next collective of a group, as its members count them. `goes_one_way`: not everyone hears of everyone in it.
+    pub fn begin(w: &'w World, pes: PeList, me: usize, key: u64, goes_one_way: bool) -> Self {
+        let (number, meets) = w.common.begin(key, PARTS, !goes_one_way);
+        Self { w, pes, me, key, number, meets, event: None, waits: Arc::default() }
+    }
+
+    /// As [`Self::begin`], for a collective that goes on after the call.
+    pub fn nonblocking(self, event: &'static Event) -> Self {
+        self.w.common.mail.begin();
+        Self { event: Some(event), ..self }
+    }
+
+    /// Advances a schedule of this collective's to its end.
+    pub fn run<T>(&self, schedule: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+        let (transport, oversubscribed) = (self.w.map.transport, self.w.map.oversubscribed);
+        Patience { transport, channel: self.channel(), waiting: self.waiting(), oversubscribed }
+            .run(&self.waits, schedule)
+    }
+
+    fn channel(&self) -> Channel {
+        self.w.map.transport.map_or(Channel::DEFAULT, |transport| self.w.common.channel(transport))
+    }
+
+    fn waiting(&self) -> Waiting {
+        Waiting { times: finalizing::next(self.w), group: (self.key, 0), number: self.number }
+    }
+
+    /// The members, in a part of the collective.
+    fn net(&self, part: u32, kind: Kind, bytes: usize) -> Peers<'w> {
+        debug_assert!(part < PARTS);
+        Peers {
+            map: &self.w.map,
+            transport: self.w.map.transport,
+            // A call that waits goes over the network, as active sets on several hosts always have.
+            mail: self.event.map(|_| &self.w.common.mail).filter(|mail| mail.is_carried()),
+            channel: self.channel(),
+            ranks: Ranks::All(self.pes.clone()),
+            me: self.me,
+            group: self.key,
+            number: self.number.wrapping_add(part),
+            signature: signature(kind, bytes),
+            waiting: self.waiting(),
+            event: self.event,
+            waits: self.waits.clone(),
+        }
+    }
+
+    /// All members are here.
+    pub async fn barrier(&self) -> Result<(), Fault> {
+        dissemination(&self.net(0, Kind::Barrier, 0)).await
+    }
+
+    /// From member `root` to all others; the root's own `dest` is not written.
+    pub async fn broadcast(&self, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> Result<(), Fault> {
+        if self.meets {
+            self.barrier().await?;
+        }
+        let net = self.net(1, Kind::Broadcast, bytes);
+        let source = if self.me == root as usize { source } else { dest };
+        // SAFETY: checked by the caller.
+        let (to, from) = unsafe { (object(dest, bytes), object(source, bytes)) };
+        broadcast::inter_host(&net, &self.w.algorithms, &to, &from, root as usize).await
+    }
+
+    /// Blocks of `bytes` bytes of all members, in order.
+    pub async fn fcollect(&self, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+        let net = self.net(0, Kind::Fcollect, bytes);
+        // SAFETY: checked by the caller.
+        let (all, mine) = unsafe { (object(dest, bytes * net.size()), object(source, bytes)) };
+        all.copy_from(bytes * net.me(), &mine);
+        gather_inter_host(&net, &self.w.algorithms, &all, &|member| member * bytes).await
+    }
+
+    /// As [`Self::fcollect`], with a size that may differ between members and may be 0.
+    pub async fn collect(&self, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+        let ends = ends(&self.net(0, Kind::Collect, 0), bytes).await?;
+        let total = ends.last().copied().unwrap_or(0);
+        if total == 0 {
+            return Ok(());
+        }
+        self.w.map.local("dest", dest, total)?;
+        let first = |member: usize| member.checked_sub(1).map_or(0, |before| ends[before]);
+        let net = self.net(1, Kind::Collect, 0);
+        // SAFETY: checked here and by the caller.
+        let (all, mine) = unsafe { (object(dest, total), object(source, bytes)) };
+        all.copy_from(first(net.me()), &mine);
+        gather_inter_host(&net, &self.w.algorithms, &all, &first).await
+    }
+
+    /// Block `i` of each member's `source` to member `i`.
+    pub async fn alltoall(&self, dest: *mut u8, source: *const u8, bytes: usize) -> Result<(), Fault> {
+        let (me, size) = (self.me, self.pes.size());
+        let total = bytes * size;
+        // SAFETY: checked by the caller.
+        let (to, from) = unsafe { (object(dest, total), object(source, total)) };
+        let data = self.net(1, Kind::Alltoall, bytes);
+        match self.w.algorithms.hosts_alltoall(bytes, size, size) {
+            HostsAlltoall::Passing => exchange_passing(&data, &to, &from, bytes).await,
+            HostsAlltoall::Messages => {
+                to.copy_from(me * bytes, &from.part(me * bytes, bytes));
+                alltoall::inter_host(&data, 0..0, &to, &from, bytes).await
+            }
+            HostsAlltoall::Puts => {
+                self.barrier().await?;
+                to.copy_from(me * bytes, &from.part(me * bytes, bytes));
+                puts(&data, 0..0, &to, &from, bytes).await?;
+                dissemination(&self.net(2, Kind::Alltoall, bytes)).await
+            }
+        }
+    }
+
+    /// As [`Self::alltoall`], strided.
+    pub async fn alltoalls(&self, dest: *mut u8, source: *const u8, shape: Strided) -> Result<(), Fault> {
+        let Strided { dst, sst, nelems, elem } = shape;
+        // SAFETY: checked by the caller for the extents of all blocks.
+        unsafe { block(dest, source, dst, sst, nelems, elem, self.me, self.me) };
+        shape.inter_host(&self.net(0, Kind::Alltoalls, nelems * elem), 0..0, dest, source).await
+    }
+
+    /// Combines the elements of all members into `dest` on each.
+    pub async fn reduce(&self, dest: *mut u8, source: *const u8, nelems: usize, kernel: Kernel) -> Result<(), Fault> {
+        let bytes = nelems * kernel.elem;
+        let net = self.net(0, Kind::Reduce, bytes);
+        if dest.cast_const() != source {
+            // SAFETY: checked by the caller.
+            unsafe { copy(dest, source, bytes) };
+        }
+        // SAFETY: as above.
+        let all = unsafe { object(dest, bytes) };
+        reduce::inter_host(&net, &self.w.algorithms, &all, kernel).await
+    }
+}

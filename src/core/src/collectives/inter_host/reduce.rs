@@ -1,0 +1,89 @@
+//! Reductions: within each host, between hosts, and back.
+
+use super::super::contribution::{Kind, signature};
+use super::super::kernel::Kernel;
+use super::super::{broadcast, reduce as local_reduce};
+use super::{fold, object};
+use crate::base::Fault;
+use crate::inter_host::{Net, Object, fold_doubling, fold_halving};
+use crate::team::algorithm::{Choice, HostsReduce};
+use crate::team::hierarchical::{Hierarchy, InterHostCall};
+use crate::team::{Team, World, sync};
+use crate::transport::shm::copy::copy;
+use std::ops::Range;
+
+/// As many members of a host work side by side as get slices of this many bytes.
+const SLICE: usize = 32 << 10;
+
+#[cold]
+#[inline(never)]
+pub(in super::super) fn reduce(
+    w: &World,
+    team: &Team,
+    hierarchy: &Hierarchy,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+) -> Result<(), Fault> {
+    let bytes = nelems * kernel.elem;
+    let call = InterHostCall::begin(w, team, hierarchy, signature(Kind::Reduce, bytes))?;
+    local_reduce::intra_host(w, &hierarchy.local, dest, source, nelems, kernel)?;
+    // SAFETY: checked by the caller.
+    let all = unsafe { object(dest, bytes) };
+    let lanes = (bytes / SLICE).min(hierarchy.layout.fewest as usize);
+    if lanes > 1 {
+        side_by_side(&call, &all, nelems, kernel, lanes)?;
+    } else {
+        if call.leads() {
+            let net = call.hosts()?;
+            net.run(inter_host(&net, &w.algorithms, &all, kernel))?;
+        }
+        broadcast::intra_host(w, &hierarchy.local, dest, dest, bytes, 0, false)?;
+    }
+    call.all_synchronized();
+    Ok(())
+}
+
+/// Combines what all members of a group have in `data`.
+pub(in super::super) async fn inter_host(
+    net: &dyn Net,
+    algorithms: &Choice,
+    data: &Object,
+    kernel: Kernel,
+) -> Result<(), Fault> {
+    match algorithms.hosts_reduce(data.len()) {
+        HostsReduce::Doubling => fold_doubling(net, data, fold(kernel)).await,
+        HostsReduce::Halving => fold_halving(net, data, fold(kernel)).await,
+    }
+}
+
+/// All members of this host have its result. The first `lanes` of each host take a slice each to their likes on the other
+/// hosts; then they read each other's.
+fn side_by_side(
+    call: &InterHostCall<'_>,
+    all: &Object,
+    nelems: usize,
+    kernel: Kernel,
+    lanes: usize,
+) -> Result<(), Fault> {
+    let (w, hierarchy) = (call.w, call.hierarchy);
+    let slice = |lane: usize| -> Range<usize> {
+        nelems * lane / lanes * kernel.elem..nelems * (lane + 1) / lanes * kernel.elem
+    };
+    let (local, me) = (&hierarchy.local, hierarchy.local.me as usize);
+    if me < lanes {
+        let mine = slice(me);
+        let net = call.lane()?;
+        net.run(inter_host(&net, &w.algorithms, &all.part(mine.start, mine.len()), kernel))?;
+    }
+    sync(w, local)?;
+    for lane in (0..lanes).filter(|lane| *lane != me) {
+        let range = slice(lane);
+        let here = all.range(range.start, range.len());
+        let there = w.map.remote("dest", here, range.len(), local.world(lane as i32))?;
+        // SAFETY: checked by the caller; the member that has this slice does not change it until all have met.
+        unsafe { copy(here, there, range.len()) };
+    }
+    sync(w, local)
+}

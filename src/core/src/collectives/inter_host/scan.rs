@@ -1,0 +1,84 @@
+//! Prefix scans: within each host, then what the hosts before have is put on the left of everyone's.
+
+use super::super::contribution::{Kind, signature};
+use super::super::kernel::Kernel;
+use super::super::scan as local_scan;
+use super::{fold, object};
+use crate::base::Fault;
+use crate::inter_host::{Buffer, exscan};
+use crate::team::hierarchical::{Hierarchy, InterHostCall};
+use crate::team::{Team, World, sync};
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::too_many_arguments)]
+pub(in super::super) fn scan(
+    w: &World,
+    team: &Team,
+    hierarchy: &Hierarchy,
+    dest: *mut u8,
+    source: *const u8,
+    nelems: usize,
+    kernel: Kernel,
+    kind: Kind,
+) -> Result<(), Fault> {
+    let bytes = nelems * kernel.elem;
+    let call = InterHostCall::begin(w, team, hierarchy, signature(kind, bytes))?;
+    let (local, fold) = (&hierarchy.local, fold(kernel));
+    let (first, last) = (local.me == 0, local.me + 1 == local.size);
+    // SAFETY: checked by the caller.
+    let (result, given) = unsafe { (object(dest, bytes), object(source, bytes)) };
+    // The last member of a host knows its total: of an exclusive scan with its own elements, which `dest` may be.
+    let mut own = Buffer::new(if last { bytes } else { 0 });
+    if last {
+        own.object().copy_from(0, &given);
+    }
+    local_scan::intra_host(w, local, dest, source, nelems, kernel, kind)?;
+    let mut before = Buffer::new(if last { bytes } else { 0 });
+    if last {
+        let total = own.object();
+        let mut here = Buffer::new(bytes);
+        here.object().copy_from(0, &result);
+        if kind == Kind::Inscan {
+            total.copy_from(0, &here.object());
+        } else if !first {
+            total.fold(0, here.bytes(), true, fold);
+        }
+        let net = call.tails()?;
+        net.run(exscan(&net, &total, &before.object(), fold))?;
+    }
+    if hierarchy.layout.host == 0 {
+        return Ok(());
+    }
+    // The last member shows the others what comes before in its `dest`, whose own part it keeps meanwhile.
+    let mut kept = Buffer::new(if last { bytes } else { 0 });
+    if last {
+        kept.object().copy_from(0, &result);
+        result.copy_from(0, &before.object());
+    }
+    if local.size > 1 {
+        sync(w, local)?;
+        if !last {
+            let there = w.map.remote("dest", dest, bytes, local.world(local.size - 1))?;
+            let mut left = Buffer::new(bytes);
+            // SAFETY: the member's dest is mapped, and stays until all have met.
+            let there = unsafe { object(there, bytes) };
+            left.object().copy_from(0, &there);
+            if kind == Kind::Exscan && first {
+                result.copy_from(0, &left.object());
+            } else {
+                result.fold(0, left.bytes(), true, fold);
+            }
+        }
+        sync(w, local)?;
+    }
+    if last {
+        if kind == Kind::Exscan && first {
+            result.copy_from(0, &before.object());
+        } else {
+            result.copy_from(0, &kept.object());
+            result.fold(0, before.bytes(), true, fold);
+        }
+    }
+    Ok(())
+}

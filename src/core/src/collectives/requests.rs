@@ -1,0 +1,188 @@
+//! Waiting for requests and asking for them (extensions, section 3.2).
+//!
+//! Two conventions: the paper's, by value, where 1 is complete; and the committee's draft, by address, where 0 is complete and the handle
+//! becomes invalid.
+#![allow(unsafe_code)]
+
+use crate::base::{Cause, Fault};
+use crate::os::wait::{self, Backoff};
+use crate::request::{self, Request, State};
+use crate::team::World;
+
+/// No such request: what the draft's routines give.
+const INVALID: i32 = -1;
+
+/// Lets everything go on that is under way.
+fn progress(w: &World) -> Result<(), Fault> {
+    if let Some(transport) = w.map.transport {
+        transport.progress();
+    }
+    w.common.mail.flush()?;
+    request::advance().map(drop)
+}
+
+/// Waits until `done` gives something.
+fn until<R>(w: &World, mut done: impl FnMut() -> Option<R>) -> Result<R, Fault> {
+    let mut backoff = Backoff::new(w.map.oversubscribed);
+    loop {
+        if let Some(result) = done() {
+            return Ok(result);
+        }
+        progress(w)?;
+        backoff.turn();
+    }
+}
+
+/// Whether a request is complete, or was.
+fn is_complete(request: Request) -> bool {
+    request::state(request) != State::Pending
+}
+
+/// One look, after everything has gone on.
+fn look(w: &World, request: Request) -> Result<State, Fault> {
+    let state = request::state(request);
+    if state != State::Pending {
+        return Ok(state);
+    }
+    wait::assist();
+    progress(w)?;
+    Ok(request::state(request))
+}
+
+/// Waits for a request and ends it. One that was complete before, and `SHMEMX_REQ_INVALID`, need no wait.
+pub fn wait_by_value(w: &World, request: Request) -> Result<(), Fault> {
+    w.map.ready()?;
+    known(request)?;
+    until(w, || is_complete(request).then_some(()))?;
+    request::release(request);
+    Ok(())
+}
+
+/// A number that no call has given is no handle.
+fn known(request: Request) -> Result<(), Fault> {
+    if request == Request::INVALID || request::state(request) != State::Unknown {
+        return Ok(());
+    }
+    let value = request.0 as i64;
+    Err(Fault::from(Cause::BadValue { arg: "request", value, expected: "a handle that a nonblocking routine gave" }))
+}
+
+/// 1 where a request is complete, which ends it, or was; 0 where it is under way.
+pub fn test_by_value(w: &World, request: Request) -> Result<i32, Fault> {
+    w.map.ready()?;
+    known(request)?;
+    if look(w, request)? == State::Pending {
+        return Ok(0);
+    }
+    request::release(request);
+    Ok(1)
+}
+
+/// The handle at an address.
+fn read(place: *const Request) -> Result<Request, Fault> {
+    if place.is_null() {
+        return Err(Fault::from(Cause::Null { arg: "request", bytes: size_of::<Request>() }));
+    }
+    // SAFETY: not null; the caller vouches for a handle there.
+    Ok(unsafe { place.read_unaligned() })
+}
+
+/// Ends the request at an address, and invalidates the handle there.
+fn end(place: *mut Request, request: Request) {
+    request::release(request);
+    // SAFETY: the handle was read there.
+    unsafe { place.write_unaligned(Request::INVALID) };
+}
+
+fn is_live(request: Request) -> bool {
+    matches!(request::state(request), State::Pending | State::Complete)
+}
+
+/// Waits for the request at an address. 0, or negative where there is none.
+pub fn wait(w: &World, place: *mut Request) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let request = read(place)?;
+    if !is_live(request) {
+        return Ok(INVALID);
+    }
+    until(w, || is_complete(request).then_some(()))?;
+    end(place, request);
+    Ok(0)
+}
+
+/// 0 where the request at an address is complete, 1 where it is under way, negative where there is none.
+pub fn test(w: &World, place: *mut Request) -> Result<i32, Fault> {
+    w.map.ready()?;
+    let request = read(place)?;
+    if !is_live(request) {
+        return Ok(INVALID);
+    }
+    if look(w, request)? == State::Pending {
+        return Ok(1);
+    }
+    end(place, request);
+    Ok(0)
+}
+
+/// Addresses of `n` handles.
+fn places(n: usize, first: *mut Request) -> Result<impl Iterator<Item = *mut Request> + Clone, Fault> {
+    if n > 0 {
+        read(first)?;
+    }
+    Ok((0..n).map(move |i| first.wrapping_add(i)))
+}
+
+/// Waits for all of some requests; invalid handles are skipped. 0.
+pub fn wait_all(w: &World, n: usize, first: *mut Request) -> Result<i32, Fault> {
+    w.map.ready()?;
+    for place in places(n, first)? {
+        wait(w, place)?;
+    }
+    Ok(0)
+}
+
+/// Waits for one of some requests, and gives its index; `SIZE_MAX` where no handle is valid.
+pub fn wait_any(w: &World, n: usize, first: *mut Request) -> Result<usize, Fault> {
+    w.map.ready()?;
+    let live = |place: &*mut Request| read(*place).is_ok_and(is_live);
+    let all = places(n, first)?;
+    if !all.clone().any(|place| live(&place)) {
+        return Ok(usize::MAX);
+    }
+    let found = until(w, || {
+        let mut candidates = all.clone().enumerate().filter(|(_, place)| live(place));
+        candidates.find(|(_, place)| read(*place).is_ok_and(is_complete))
+    })?;
+    end(found.1, read(found.1)?);
+    Ok(found.0)
+}
+
+/// Writes the indices of those of some requests that are complete, which ends them, and gives how many there are.
+pub fn test_some(w: &World, n: usize, first: *mut Request, indices: *mut usize) -> Result<usize, Fault> {
+    w.map.ready()?;
+    let all = places(n, first)?;
+    if n > 0 && indices.is_null() {
+        return Err(Fault::from(Cause::Null { arg: "indices", bytes: n.saturating_mul(size_of::<usize>()) }));
+    }
+    wait::assist();
+    progress(w)?;
+    let mut found = 0;
+    for (i, place) in all.enumerate() {
+        let request = read(place)?;
+        if is_live(request) && is_complete(request) {
+            end(place, request);
+            // SAFETY: the caller vouches for room for n indices.
+            unsafe { indices.add(found).write_unaligned(i) };
+            found += 1;
+        }
+    }
+    Ok(found)
+}
+
+/// Lets all schedules come to their ends, and their messages leave: before the last meeting.
+pub fn complete_all(w: &World) -> Result<(), Fault> {
+    if !request::are_running() && w.common.mail.is_sent() {
+        return Ok(());
+    }
+    until(w, || (!request::are_running() && w.common.mail.is_sent()).then_some(()))
+}

@@ -1,0 +1,184 @@
+//! Transfers and atomics with handles (extensions, sections 3.2.2 and 3.2.3).
+//!
+//! On shared memory each is complete when its call returns, and its request is [`Request::COMPLETE`]. Over the network an event tells,
+//! when the operation is complete at its target, too. Without a handle they are as the `nbi` routines: complete with the next quiet.
+#![allow(unsafe_code)]
+
+use super::rma::null;
+use super::{Ctx, amo, remote, rma};
+use crate::base::Fault;
+use crate::memory::Map;
+use crate::request::{self, Request, Started};
+use crate::transport::shm::amo::{Amo, AmoInt};
+use crate::transport::{AmoOp, Completion};
+
+/// Begins what `start` does with the completion that it is given, and writes the request where there is a place for it.
+#[inline]
+fn begin(
+    request: *mut Request,
+    is_mapped: bool,
+    start: impl FnOnce(Completion) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    if is_mapped || request.is_null() {
+        start(Completion::Deferred)?;
+        return deliver(request, Request::COMPLETE);
+    }
+    let begun = request::with_event(|event| start(Completion::Event(event)).map(|()| Started::UnderWay))?;
+    deliver(request, begun)
+}
+
+/// Writes a request where the caller has a place for it.
+#[inline]
+pub fn deliver(place: *mut Request, request: Request) -> Result<(), Fault> {
+    if !place.is_null() {
+        // SAFETY: not null; the caller vouches for a handle there.
+        unsafe { place.write_unaligned(request) };
+    }
+    Ok(())
+}
+
+/// Copies `bytes` bytes from here to a PE.
+pub fn put(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    let is_mapped = bytes == 0 || m.local_mapping(dest, bytes, world_pe).is_some();
+    begin(request, is_mapped, |when| rma::put_when(m, ctx, dest, source, bytes, pe, when))
+}
+
+/// Copies `bytes` bytes from a PE to here.
+pub fn get(
+    m: &Map,
+    ctx: Ctx,
+    dest: *mut u8,
+    source: *const u8,
+    bytes: usize,
+    pe: i32,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    let is_mapped = bytes == 0 || m.local_mapping(source, bytes, world_pe).is_some();
+    begin(request, is_mapped, |when| rma::get_when(m, ctx, dest, source, bytes, pe, when))
+}
+
+/// An atomic on a word of another host, or that the network card does.
+#[allow(clippy::too_many_arguments)]
+fn remote_atomic<T: Amo>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    pe: i32,
+    op: AmoOp,
+    values: [u64; 2],
+    oldval: Option<*mut T>,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    begin(request, false, |when| match oldval {
+        Some(oldval) => remote::fetch_into(m, ctx, "target", target, pe, op, values, oldval, when),
+        None => remote::update_when(m, ctx, "target", target, pe, op, values[0], when),
+    })
+}
+
+/// Stores the value before, and the request of an operation that is complete.
+fn complete<T>(oldval: *mut T, value: T, request: *mut Request) -> Result<(), Fault> {
+    if oldval.is_null() {
+        return Err(null("oldval", size_of::<T>()));
+    }
+    // SAFETY: not null; the caller vouches for it.
+    unsafe { oldval.write_unaligned(value) };
+    deliver(request, Request::COMPLETE)
+}
+
+/// Adds a value and gives the one before.
+pub fn fetch_add<T: AmoInt>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    value: T,
+    pe: i32,
+    oldval: *mut T,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    if m.local_mapping_atomic(target, world_pe).is_none() {
+        return remote_atomic(m, ctx, target, world_pe, AmoOp::Add, [value.bits(), 0], Some(oldval), request);
+    }
+    complete(oldval, amo::fetch_add(m, ctx, target, value, pe)?, request)
+}
+
+/// Adds one and gives the value before.
+pub fn fetch_inc<T: AmoInt>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    pe: i32,
+    oldval: *mut T,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    fetch_add(m, ctx, target, T::ONE, pe, oldval, request)
+}
+
+/// Adds a value.
+pub fn add<T: AmoInt>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    value: T,
+    pe: i32,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    if m.local_mapping_atomic(target, world_pe).is_none() {
+        return remote_atomic(m, ctx, target, world_pe, AmoOp::Add, [value.bits(), 0], None, request);
+    }
+    amo::add(m, ctx, target, value, pe)?;
+    deliver(request, Request::COMPLETE)
+}
+
+/// Adds one.
+pub fn inc<T: AmoInt>(m: &Map, ctx: Ctx, target: *mut T, pe: i32, request: *mut Request) -> Result<(), Fault> {
+    add(m, ctx, target, T::ONE, pe, request)
+}
+
+/// Writes a value and gives the one before.
+pub fn swap<T: Amo>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    value: T,
+    pe: i32,
+    oldval: *mut T,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    if m.local_mapping_atomic(target, world_pe).is_none() {
+        return remote_atomic(m, ctx, target, world_pe, AmoOp::Swap, [value.bits(), 0], Some(oldval), request);
+    }
+    complete(oldval, amo::swap(m, ctx, target, value, pe)?, request)
+}
+
+/// Writes `value` where `cond` stands; gives what stood there.
+#[allow(clippy::too_many_arguments)] // the paper's own list
+pub fn compare_swap<T: AmoInt>(
+    m: &Map,
+    ctx: Ctx,
+    target: *mut T,
+    cond: T,
+    value: T,
+    pe: i32,
+    oldval: *mut T,
+    request: *mut Request,
+) -> Result<(), Fault> {
+    let world_pe = ctx.world_pe(pe)?;
+    if m.local_mapping_atomic(target, world_pe).is_none() {
+        let values = [value.bits(), cond.bits()];
+        return remote_atomic(m, ctx, target, world_pe, AmoOp::CompareSwap, values, Some(oldval), request);
+    }
+    complete(oldval, amo::compare_swap(m, ctx, target, cond, value, pe)?, request)
+}

@@ -1,0 +1,48 @@
+//! Schedules that nobody holds a request of: the next quiet or barrier completes them.
+
+use super::{Request, State, advance, release, state};
+use crate::base::Fault;
+use crate::os::wait::Backoff;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+static ALL: Mutex<Vec<Request>> = Mutex::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn all() -> MutexGuard<'static, Vec<Request>> {
+    ALL.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves a request to the next quiet or barrier.
+pub fn detach(request: Request) {
+    if state(request) == State::Pending {
+        let mut all = all();
+        all.push(request);
+        COUNT.store(all.len(), Ordering::Relaxed);
+    }
+}
+
+/// Whether there are any.
+#[inline(always)]
+pub fn has_detached() -> bool {
+    COUNT.load(Ordering::Relaxed) > 0
+}
+
+/// Waits for all of them.
+#[cold]
+pub fn complete_detached(oversubscribed: bool) -> Result<(), Fault> {
+    let waiting = {
+        let mut all = all();
+        COUNT.store(0, Ordering::Relaxed);
+        std::mem::take(&mut *all)
+    };
+    let mut backoff = Backoff::new(oversubscribed);
+    for request in waiting {
+        while state(request) == State::Pending {
+            advance()?;
+            backoff.turn();
+        }
+        release(request);
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Requests: what is held of an operation that goes on after the call that began it. For routines with handles, for nonblocking
+//! collectives, and for front ends with events of their own.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mod.rs` | beginning requests, asking for them, ending them |
+//! | `table.rs` | the slots behind handles |
+//! | `schedules.rs` | what has to be advanced until it is complete |
+//! | `detached.rs` | what nobody holds a handle of |
+//!
+//! A request is complete either when the transport says so ([`with_event`]) or when its schedule has come to its end ([`start`]). Schedules
+//! are advanced by every wait of the library, and by who asks for a request.
+
+mod detached;
+mod schedules;
+mod table;
+
+pub use detached::{complete_detached, detach, has_detached};
+pub use schedules::{Schedule, are_running};
+pub use table::{Request, State};
+
+use crate::base::Fault;
+use crate::transport::{Event, EventSlot};
+use std::future::Future;
+use table::TABLE;
+
+/// Begins a transfer whose completion an event tells. `start` hands the event to a transport, or finds that nothing is left to wait for.
+///
+/// Fault: that of `start`; then there is no request.
+pub fn with_event(start: impl FnOnce(EventSlot) -> Result<Started, Fault>) -> Result<Request, Fault> {
+    let (request, slot) = TABLE.insert(false);
+    match start(slot.event.slot()) {
+        Ok(Started::UnderWay) => Ok(request),
+        Ok(Started::Complete) => {
+            TABLE.remove(request);
+            Ok(Request::COMPLETE)
+        }
+        Err(fault) => {
+            TABLE.remove(request);
+            Err(fault)
+        }
+    }
+}
+
+/// How far a transfer came at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Started {
+    /// Its event tells when it is complete.
+    UnderWay,
+    /// All is done.
+    Complete,
+}
+
+/// Starts a schedule, which gets an event for its transfers. The first steps are made at once.
+///
+/// Fault: that of the first steps.
+pub fn start<F: Future<Output = Result<(), Fault>> + 'static>(
+    schedule: impl FnOnce(&'static Event) -> F,
+) -> Result<Request, Fault> {
+    let (request, slot) = TABLE.insert(true);
+    match schedules::start(request, Schedule::new(schedule(&slot.event))) {
+        Ok(false) => Ok(request),
+        Ok(true) => {
+            TABLE.remove(request);
+            Ok(Request::COMPLETE)
+        }
+        Err(fault) => {
+            TABLE.remove(request);
+            Err(fault)
+        }
+    }
+}
+
+/// Advances all schedules, each as far as it goes now. Gives whether one has come to its end.
+///
+/// Fault: that of a schedule, which ends with it.
+#[inline]
+pub fn advance() -> Result<bool, Fault> {
+    if are_running() { schedules::advance() } else { Ok(false) }
+}
+
+/// Where a request is; it moves nothing on.
+pub fn state(request: Request) -> State {
+    TABLE.state(request)
+}
+
+/// Ends a request that is complete: its handle is stale from now on.
+pub fn release(request: Request) {
+    TABLE.remove(request);
+}
+
+/// Whether all requests are complete.
+pub fn all_complete() -> bool {
+    !are_running() && TABLE.all_complete()
+}
+
+/// Forgets all requests, which are complete: at the last finalize.
+pub fn forget_all() {
+    TABLE.clear();
+}

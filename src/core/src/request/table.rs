@@ -1,0 +1,198 @@
+//! The slots behind handles. There are as many as were ever outstanding at a time, in chunks that stay where they are.
+
+use crate::transport::Event;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A handle: number of its slot in the low half, above it which of the slot's requests it is, from 1 on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Request(pub u64);
+
+impl Request {
+    /// No request.
+    pub const INVALID: Self = Self(0);
+    /// Of an operation that was complete when its call returned.
+    pub const COMPLETE: Self = Self::new(u32::MAX, 1);
+
+    const fn new(slot: u32, generation: u32) -> Self {
+        Self((generation as u64) << 32 | slot as u64)
+    }
+
+    fn slot(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn generation(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
+/// Where a request is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Under way.
+    Pending,
+    /// Complete, and not ended yet.
+    Complete,
+    /// It was complete, and has been ended.
+    Stale,
+    /// There never was such a request.
+    Unknown,
+}
+
+/// What is behind a handle.
+#[derive(Debug)]
+pub(super) struct Slot {
+    /// Of the request that is in it, or was in it last; odd numbers are not special.
+    generation: AtomicU32,
+    live: AtomicBool,
+    /// A schedule that has not come to its end yet.
+    pub scheduled: AtomicBool,
+    /// Of its transfers.
+    pub event: Event,
+}
+
+const CHUNK: usize = 1024;
+const CHUNKS: usize = 16384;
+
+struct Free {
+    /// Left, the one that was left longest ago first.
+    spare: std::collections::VecDeque<u32>,
+    /// Slots from here on were never used.
+    fresh: u32,
+}
+
+/// All slots of a process.
+pub(super) struct Table {
+    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+    free: Mutex<Free>,
+}
+
+pub(super) static TABLE: Table = Table {
+    chunks: [const { OnceLock::new() }; CHUNKS],
+    free: Mutex::new(Free { spare: std::collections::VecDeque::new(), fresh: 0 }),
+};
+
+fn slots() -> Box<[Slot]> {
+    let slot = || Slot {
+        generation: AtomicU32::new(0),
+        live: AtomicBool::new(false),
+        scheduled: AtomicBool::new(false),
+        event: Event::new(),
+    };
+    (0..CHUNK).map(|_| slot()).collect()
+}
+
+impl Table {
+    fn free(&self) -> MutexGuard<'_, Free> {
+        self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slot(&self, number: u32) -> Option<&Slot> {
+        self.chunks.get(number as usize / CHUNK)?.get()?.get(number as usize % CHUNK)
+    }
+
+    /// A new request, pending until its event or, where it is `scheduled`, its schedule says otherwise.
+    ///
+    /// # Panics
+    /// Panics where 16 million requests are outstanding.
+    pub fn insert(&'static self, scheduled: bool) -> (Request, &'static Slot) {
+        let mut free = self.free();
+        let number = match free.spare.pop_front() {
+            Some(number) => number,
+            None => {
+                free.fresh += 1;
+                free.fresh - 1
+            }
+        };
+        drop(free);
+        let chunk = self.chunks.get(number as usize / CHUNK).expect("16 million requests are outstanding");
+        let slot = &chunk.get_or_init(slots)[number as usize % CHUNK];
+        let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1).max(1);
+        slot.scheduled.store(scheduled, Ordering::Relaxed);
+        slot.generation.store(generation, Ordering::Relaxed);
+        slot.live.store(true, Ordering::Release);
+        (Request::new(number, generation), slot)
+    }
+
+    /// The live slot of a request.
+    pub fn live(&self, request: Request) -> Option<&Slot> {
+        let slot = self.slot(request.slot())?;
+        let is_it =
+            slot.live.load(Ordering::Acquire) && slot.generation.load(Ordering::Relaxed) == request.generation();
+        is_it.then_some(slot)
+    }
+
+    pub fn state(&self, request: Request) -> State {
+        if request == Request::COMPLETE {
+            return State::Complete;
+        }
+        let Some(slot) = self.slot(request.slot()).filter(|_| request.generation() > 0) else { return State::Unknown };
+        match self.live(request) {
+            Some(slot) if slot.scheduled.load(Ordering::Acquire) || !slot.event.is_complete() => State::Pending,
+            Some(_) => State::Complete,
+            None if request.generation() <= slot.generation.load(Ordering::Relaxed) => State::Stale,
+            None => State::Unknown,
+        }
+    }
+
+    /// Ends a request.
+    pub fn remove(&self, request: Request) {
+        if let Some(slot) = self.live(request)
+            && slot.live.swap(false, Ordering::AcqRel)
+        {
+            self.free().spare.push_back(request.slot());
+        }
+    }
+
+    fn for_each(&self, mut with: impl FnMut(u32, &Slot)) {
+        let fresh = self.free().fresh;
+        for number in 0..fresh {
+            if let Some(slot) = self.slot(number).filter(|slot| slot.live.load(Ordering::Acquire)) {
+                with(number, slot);
+            }
+        }
+    }
+
+    pub fn all_complete(&self) -> bool {
+        let mut all = true;
+        self.for_each(|_, slot| all &= !slot.scheduled.load(Ordering::Acquire) && slot.event.is_complete());
+        all
+    }
+
+    pub fn clear(&self) {
+        let mut live = Vec::new();
+        self.for_each(|number, slot| live.push(Request::new(number, slot.generation.load(Ordering::Relaxed))));
+        live.into_iter().for_each(|request| self.remove(request));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_go_stale_and_wild_ones_are_told_apart() {
+        let (first, _) = TABLE.insert(true);
+        assert_eq!(TABLE.state(first), State::Pending);
+        TABLE.live(first).unwrap().scheduled.store(false, Ordering::Release);
+        assert_eq!(TABLE.state(first), State::Complete);
+        TABLE.remove(first);
+        TABLE.remove(first);
+        assert_eq!(TABLE.state(first), State::Stale);
+        assert_eq!(TABLE.state(Request::INVALID), State::Unknown);
+        assert_eq!(TABLE.state(Request(first.0 + (1 << 40))), State::Unknown);
+        assert_eq!(TABLE.state(Request(1 << 32 | 0x00ff_ffff)), State::Unknown);
+        assert_eq!(TABLE.state(Request::COMPLETE), State::Complete);
+    }
+
+    #[test]
+    fn many_are_outstanding() {
+        let all: Vec<Request> = (0..70_000).map(|_| TABLE.insert(true).0).collect();
+        let distinct: std::collections::HashSet<u64> = all.iter().map(|request| request.0).collect();
+        assert_eq!(distinct.len(), all.len());
+        all.iter().for_each(|request| TABLE.remove(*request));
+        assert!(all.iter().all(|request| TABLE.state(*request) == State::Stale));
+    }
+}

@@ -1,0 +1,153 @@
+//! With `--check`: before a collective the members compare what they are about to do, down to its arguments.
+//!
+//! Without it only what their contributions say anyway is compared ([`super::contribution`]): which collective, and how many bytes.
+
+use super::contribution::{CollectiveCall, Kind, name, signature};
+use super::hierarchical::InterHostCall;
+use super::{Team, TeamView, World};
+use crate::base::{Cause, Fault};
+use crate::inter_host::{Net, Phase, step};
+use crate::memory::Map;
+
+/// What a number in a call is, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arg {
+    /// A number that users give, by its name.
+    Number(&'static str),
+    /// A symmetric object; see [`place`].
+    Object(&'static str),
+    /// An operation of a reduction.
+    Op,
+}
+
+/// A call that all members must make alike.
+#[derive(Debug)]
+pub struct Compared<'a> {
+    /// Which.
+    pub kind: Kind,
+    /// Arguments that must be the same; at most as many as a slot has words.
+    pub args: &'a [(Arg, u64)],
+}
+
+/// Compares a call with those of the other members, where `SHMEM_DEBUG` asks for it.
+#[inline(always)]
+pub fn check_matching(w: &World, team: &Team, kind: Kind, args: &[(Arg, u64)]) -> Result<(), Fault> {
+    if w.map.check { compare(w, team, &Compared { kind, args }) } else { Ok(()) }
+}
+
+#[cold]
+#[inline(never)]
+fn compare(w: &World, team: &Team, call: &Compared<'_>) -> Result<(), Fault> {
+    let words: Vec<u64> = call.args.iter().map(|(_, value)| *value).collect();
+    let Some(hierarchy) = &team.hierarchy else { return compare_on_host(w, team, call, &words) };
+    compare_on_host(w, &hierarchy.local, call, &words)?;
+    compare_hosts(&InterHostCall::begin(w, team, hierarchy, signature(call.kind, 0))?, call, &words)
+}
+
+/// Each host's first member compares with the host before: when all are like their neighbours, all are alike.
+fn compare_hosts(hosts: &InterHostCall<'_>, call: &Compared<'_>, words: &[u64]) -> Result<(), Fault> {
+    if !hosts.leads() {
+        return Ok(());
+    }
+    let peers = hosts.hosts()?;
+    let (me, size) = (peers.me(), peers.size());
+    let mine: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let (step, before) = (step(Phase::First, 0, 0), (me + size - 1) % size);
+    peers.send((me + 1) % size, step, &mine)?;
+    let mut theirs = vec![0; mine.len()];
+    let net: &dyn Net = &peers;
+    peers.run(net.receive(before, step, &mut theirs))?;
+    let theirs = theirs.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap_or([0; 8])));
+    call.same(theirs, peers.ranks.world(before))
+}
+
+/// Every member looks at every other.
+fn compare_on_host(w: &World, team: &Team, call: &Compared<'_>, words: &[u64]) -> Result<(), Fault> {
+    let exchange = CollectiveCall::start(TeamView { w, team }, signature(call.kind, 0))?;
+    exchange.contribute(words);
+    for pe in 0..team.size {
+        let slot = exchange.slot_of(pe)?.map_err(|theirs| {
+            let (mine, theirs) = (name(signature(call.kind, 0)).into(), name(theirs).into());
+            Fault::from(Cause::Mismatch { mine, theirs, pe: team.world(pe) })
+        })?;
+        call.same(CollectiveCall::<TeamView<'_>>::words(slot).0.into_iter(), team.world(pe))?;
+    }
+    exchange.all_synchronized();
+    exchange.done();
+    Ok(())
+}
+
+impl Compared<'_> {
+    /// Compares with the arguments of a PE, given by its world number.
+    fn same(&self, theirs: impl Iterator<Item = u64>, pe: i32) -> Result<(), Fault> {
+        match self.args.iter().zip(theirs).find(|((_, mine), theirs)| mine != theirs) {
+            None => Ok(()),
+            Some(((arg, mine), theirs)) => {
+                let call = name(signature(self.kind, 0));
+                let (mine, theirs) = (describe(call, *arg, *mine), describe(call, *arg, theirs));
+                Err(Fault::from(Cause::Mismatch { mine, theirs, pe }))
+            }
+        }
+    }
+}
+
+/// A call with one of its arguments, in words.
+pub fn describe(call: &str, arg: Arg, value: u64) -> String {
+    match arg {
+        Arg::Number(name) => format!("{call} with {name} = {}", value as i64),
+        Arg::Object(name) => match value >> 62 {
+            HEAP => format!("{call} with {name} at byte {} of the symmetric heap", value & OFFSET),
+            DATA => format!("{call} with {name} at byte {} of the static data", value & OFFSET),
+            _ => format!("{call} with a {name} that is not symmetric"),
+        },
+        Arg::Op => format!("{call} by {}", OPS.get(value as usize).unwrap_or(&"an unknown operation")),
+    }
+}
+
+const OPS: [&str; 7] = ["sum", "prod", "min", "max", "and", "or", "xor"];
+const HEAP: u64 = 1;
+const DATA: u64 = 2;
+const OFFSET: u64 = (1 << 62) - 1;
+
+/// A symmetric address as a number that is the same on all PEs; 0 where it is not symmetric.
+pub fn place<T>(m: &Map, addr: *const T) -> u64 {
+    let (heap, data) = ((addr as usize).wrapping_sub(m.heap_base), (addr as usize).wrapping_sub(m.data_base));
+    if heap < m.heap_len {
+        HEAP << 62 | heap as u64
+    } else if data < m.data_len {
+        DATA << 62 | data as u64
+    } else {
+        0
+    }
+}
+
+/// The arguments that most collectives have in common.
+#[inline(always)]
+pub fn common_arguments(w: &World, dest: *const u8, source: *const u8, bytes: usize) -> [(Arg, u64); 3] {
+    if !w.map.check {
+        return [(Arg::Op, 0); 3];
+    }
+    [
+        (Arg::Number("bytes"), bytes as u64),
+        (Arg::Object("dest"), place(&w.map, dest)),
+        (Arg::Object("source"), place(&w.map, source)),
+    ]
+}
+
+/// With `--check`: two objects of a call that must not share memory, unless they are one and the same and that is allowed.
+#[inline(always)]
+pub fn check_overlap(
+    m: &Map,
+    dest: *const u8,
+    dest_bytes: usize,
+    source: *const u8,
+    source_bytes: usize,
+    in_place: bool,
+) -> Result<(), Fault> {
+    let (to, from) = (dest as usize, source as usize);
+    let disjoint = to.saturating_add(dest_bytes) <= from || from.saturating_add(source_bytes) <= to;
+    if !m.check || disjoint || (in_place && to == from) {
+        return Ok(());
+    }
+    Err(Fault::from(Cause::Overlap { dest: to, dest_bytes, source: from, source_bytes, in_place }))
+}

@@ -1,0 +1,92 @@
+//! Replies, which only the handler of a request sends.
+#![allow(unsafe_code)]
+
+use super::handler::{LONG_HEAD, long_head};
+use super::request::{arguments, complete, payload};
+use super::token::Token;
+use super::{limits, number};
+use crate::fail::{need, refuse};
+use crate::place;
+use crate::types::{EventHandle, Flags};
+use std::ffi::{c_int, c_uint, c_void};
+
+/// Behind `gex_AM_ReplyShort`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pellucid_gex_reply_short(
+    token: *mut Token,
+    handler: u8,
+    _flags: Flags,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
+    const R: &str = "gex_AM_ReplyShort";
+    let message = Token::request(R, token);
+    // SAFETY: the header's.
+    need(R, message.reply_short(handler.into(), unsafe { arguments(args, n) }));
+    0
+}
+
+/// Behind `gex_AM_ReplyMedium`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pellucid_gex_reply_medium(
+    token: *mut Token,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    lc_opt: *mut EventHandle,
+    _flags: Flags,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
+    const R: &str = "gex_AM_ReplyMedium";
+    let message = Token::request(R, token);
+    // SAFETY: the header's arguments, the caller's payload and event.
+    unsafe {
+        need(R, message.reply_medium(handler.into(), arguments(args, n), payload(source, bytes)));
+        complete(lc_opt);
+    }
+    0
+}
+
+/// Behind `gex_AM_ReplyLong`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pellucid_gex_reply_long(
+    token: *mut Token,
+    handler: u8,
+    source: *const c_void,
+    bytes: usize,
+    dest: *mut c_void,
+    lc_opt: *mut EventHandle,
+    _flags: Flags,
+    n: c_uint,
+    args: *const i32,
+) -> c_int {
+    const R: &str = "gex_AM_ReplyLong";
+    let message = Token::request(R, token);
+    let pe = message.source();
+    if bytes > limits::LONG {
+        refuse(R, format!("a payload of {bytes} bytes: at most {} are possible in a long message", limits::LONG))
+    }
+    // SAFETY: the header's arguments, the caller's payload.
+    let (args, data) = unsafe { (arguments(args, n), payload(source, bytes)) };
+    match place::in_heap(pe, dest as usize, bytes).filter(|_| bytes > 0) {
+        Some(to) => need(R, message.reply_long(handler.into(), args, data, to)),
+        None => {
+            let room = limits::medium(R, pe) - LONG_HEAD;
+            if bytes > room {
+                refuse(
+                    R,
+                    format!(
+                        "a payload of {bytes} bytes to memory outside of the attached segment: at most {room} are possible"
+                    ),
+                )
+            }
+            let mut carried = long_head(handler, dest as usize, bytes).to_vec();
+            carried.extend(data);
+            need(R, message.reply_medium(number::LONG_AT, args, &carried));
+        }
+    }
+    // SAFETY: the caller's.
+    unsafe { complete(lc_opt) };
+    0
+}

@@ -1,0 +1,146 @@
+//! The functions of the API.
+#![allow(unsafe_code)]
+
+use super::barrier::{Barrier, Name};
+use super::begin;
+use super::reduce::{Operation, ReduceFn};
+use super::tree::{Tree, Ways};
+use crate::fail::{refuse, unrestricted};
+use crate::team::Team;
+use crate::types::{Dt, EVENT_INVALID, EventHandle, Flags, Op, Rank, Tm};
+use std::ffi::c_void;
+
+/// `gex_Coll_BarrierNB`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_Coll_BarrierNB(tm: Tm, _: Flags) -> EventHandle {
+    const R: &str = "gex_Coll_BarrierNB";
+    unrestricted(R);
+    begin(Box::new(Barrier::new(Team::of(R, tm), Name::Anonymous).0))
+}
+
+/// Memory of the client's that a collective writes when it is complete.
+#[derive(Clone, Copy)]
+struct Output(*mut c_void);
+
+// SAFETY: the client keeps it until the collective is complete, whichever thread completes it.
+unsafe impl Send for Output {}
+
+impl Output {
+    fn write(self, data: &[u8]) {
+        if !self.0.is_null() && !data.is_empty() {
+            // SAFETY: room for the result, says the caller of the collective.
+            unsafe { std::ptr::copy(data.as_ptr(), self.0.cast(), data.len()) };
+        }
+    }
+}
+
+fn check_root(routine: &'static str, team: &Team, root: Rank) {
+    if root >= team.size() {
+        refuse(routine, format!("root = {root} is no rank of the team: it has {} members", team.size()))
+    }
+}
+
+/// # Safety
+/// Readable for as many bytes.
+unsafe fn input(source: *const c_void, bytes: usize) -> Vec<u8> {
+    // SAFETY: the caller's.
+    if bytes == 0 { Vec::new() } else { unsafe { std::slice::from_raw_parts(source.cast::<u8>(), bytes) }.to_vec() }
+}
+
+/// `gex_Coll_BroadcastNB`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_Coll_BroadcastNB(
+    tm: Tm,
+    root: Rank,
+    dest: *mut c_void,
+    source: *const c_void,
+    bytes: usize,
+    _: Flags,
+) -> EventHandle {
+    const R: &str = "gex_Coll_BroadcastNB";
+    unrestricted(R);
+    let team = Team::of(R, tm);
+    check_root(R, team, root);
+    let is_root = team.rank() == root;
+    // SAFETY: the root's source, says the caller.
+    let data = if is_root { unsafe { input(source, bytes) } } else { Vec::new() };
+    let output = Output(dest);
+    let finish = move |data: Vec<u8>| {
+        if data.len() != bytes {
+            refuse(R, format!("nbytes = {bytes} here and {} on the root", data.len()))
+        }
+        output.write(&data);
+    };
+    begin(Box::new(Tree::new(team, root, Ways::Down, data, |_: &mut Vec<u8>, _: Vec<u8>| (), finish)))
+}
+
+/// `gex_Coll_ReduceToOneNB`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_Coll_ReduceToOneNB(
+    tm: Tm,
+    root: Rank,
+    dest: *mut c_void,
+    source: *const c_void,
+    dt: Dt,
+    dt_bytes: usize,
+    count: usize,
+    op: Op,
+    user: Option<ReduceFn>,
+    cdata: *mut c_void,
+    _: Flags,
+) -> EventHandle {
+    const R: &str = "gex_Coll_ReduceToOneNB";
+    unrestricted(R);
+    check_root(R, Team::of(R, tm), root);
+    // SAFETY: the caller's.
+    unsafe { reduce(R, tm, root, Ways::Up, dest, source, dt, dt_bytes, count, op, user, cdata) }
+}
+
+/// `gex_Coll_ReduceToAllNB`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_Coll_ReduceToAllNB(
+    tm: Tm,
+    dest: *mut c_void,
+    source: *const c_void,
+    dt: Dt,
+    dt_bytes: usize,
+    count: usize,
+    op: Op,
+    user: Option<ReduceFn>,
+    cdata: *mut c_void,
+    _: Flags,
+) -> EventHandle {
+    const R: &str = "gex_Coll_ReduceToAllNB";
+    unrestricted(R);
+    // SAFETY: the caller's.
+    unsafe { reduce(R, tm, 0, Ways::Both, dest, source, dt, dt_bytes, count, op, user, cdata) }
+}
+
+unsafe fn reduce(
+    routine: &'static str,
+    tm: Tm,
+    root: Rank,
+    ways: Ways,
+    dest: *mut c_void,
+    source: *const c_void,
+    dt: Dt,
+    dt_bytes: usize,
+    count: usize,
+    op: Op,
+    user: Option<ReduceFn>,
+    cdata: *mut c_void,
+) -> EventHandle {
+    let team = Team::of(routine, tm);
+    let operation = Operation::of(routine, dt, dt_bytes, op, user, cdata);
+    let Some(bytes) = dt_bytes.checked_mul(count) else {
+        refuse(routine, format!("dt_cnt = {count} elements of {dt_bytes} bytes are no object"))
+    };
+    if bytes == 0 {
+        return EVENT_INVALID;
+    }
+    // SAFETY: the caller's.
+    let data = unsafe { input(source, bytes) };
+    let output = Output(dest);
+    let combine = move |left: &mut Vec<u8>, right: Vec<u8>| operation.combine(left, &right);
+    begin(Box::new(Tree::new(team, root, ways, data, combine, move |data: Vec<u8>| output.write(&data))))
+}

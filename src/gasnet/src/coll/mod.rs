@@ -1,0 +1,82 @@
+//! Collectives over active messages: each is a schedule that is advanced whenever its process looks for messages.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `mail.rs` | data that members send each other, by team, number and step |
+//! | `tree.rs` | up and down a binomial tree: broadcast, reductions, gathering |
+//! | `barrier.rs` | dissemination, with names that have to match |
+//! | `reduce.rs` | combining operands |
+//! | `entry.rs` | the functions of the API |
+
+pub mod barrier;
+pub mod entry;
+pub mod mail;
+pub mod reduce;
+pub mod tree;
+
+use crate::event::{self, Slot};
+use crate::team::Team;
+use crate::types::{EVENT_INVALID, EventHandle};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A collective under way.
+pub trait Schedule: Send {
+    /// Does what can be done now; whether it is complete.
+    fn advance(&mut self) -> bool;
+}
+
+struct Active {
+    schedule: Box<dyn Schedule>,
+    slot: &'static Slot,
+}
+
+static ACTIVE: Mutex<Vec<Active>> = Mutex::new(Vec::new());
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+/// Moves all collectives on, unless another thread does so.
+#[inline]
+pub fn advance() {
+    if COUNT.load(Ordering::Relaxed) > 0 {
+        advance_all();
+    }
+}
+
+#[cold]
+fn advance_all() {
+    let Ok(mut active) = ACTIVE.try_lock() else { return };
+    active.retain_mut(|one| {
+        let complete = one.schedule.advance();
+        if complete {
+            one.slot.counted.slot().end();
+        }
+        !complete
+    });
+    COUNT.store(active.len(), Ordering::Relaxed);
+}
+
+/// Begins a collective; the event of it.
+pub fn begin(mut schedule: Box<dyn Schedule>) -> EventHandle {
+    if schedule.advance() {
+        return EVENT_INVALID;
+    }
+    let slot = event::take();
+    slot.counted.slot().begin();
+    let root = slot.root();
+    let mut active = ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    active.push(Active { schedule, slot });
+    COUNT.store(active.len(), Ordering::Relaxed);
+    root
+}
+
+/// Runs a collective to its end.
+pub fn run(routine: &'static str, mut schedule: impl Schedule) {
+    crate::progress::until(routine, || schedule.advance());
+}
+
+/// What every member gives, by rank.
+pub fn gather_all(routine: &'static str, team: &'static Team, mine: &[u8]) -> Vec<Vec<u8>> {
+    let mut all = Vec::new();
+    run(routine, tree::gather(team, mine, &mut all));
+    all
+}

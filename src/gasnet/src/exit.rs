@@ -1,0 +1,85 @@
+//! `gasnet_exit`: the end of the job from wherever it is called.
+//!
+//! A PE that calls it waits for the others to come to theirs, for some seconds at most, or half a second with a failure. If all come, each ends as after a finalize;
+//! otherwise the job is ended as by `shmem_global_exit`. The calls are counted in memory in front of the first PE's segment area.
+//! Handlers, holders of locks and signal handlers do not communicate: over the network they are not counted, and end the job.
+#![allow(unsafe_code)]
+
+use crate::place::{self, Place};
+use crate::{settings, start, thread};
+use pellucid_core::runtime;
+use pellucid_core::transport::{AmoOp, Atomic, Channel, Completion};
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Set by the first thread that exits.
+static EXITING: AtomicBool = AtomicBool::new(false);
+/// The word that counts.
+const COUNT: usize = 0;
+const LOOK: Duration = Duration::from_micros(200);
+
+/// The count of the job's calls, where this PE can see it; adds to it.
+fn count(add: u64) -> Option<u64> {
+    match place::locate("gasnet_exit", 0, start::word(COUNT).cast(), 8) {
+        // SAFETY: a word of the library's, in memory that every PE has.
+        Place::Here(at) => Some(unsafe { &*at.cast::<AtomicU64>() }.fetch_add(add, Ordering::AcqRel) + add),
+        Place::Network(transport, at) if thread::get().restricted == 0 => {
+            let mut before = 0u64;
+            let result = (&raw mut before).cast();
+            let atomic = Atomic { op: AmoOp::Add, width: 8, operand: add, compare: 0, result };
+            // SAFETY: the result lives here until it is there.
+            unsafe { transport.atomic(Channel::DEFAULT, at, atomic, Completion::Local) }.ok()?;
+            Some(before + add)
+        }
+        _ => None,
+    }
+}
+
+/// How long others are waited for by a PE whose exit is a failure: those that fail together can say so.
+const GRACE: f64 = 0.5;
+
+/// Waits for all PEs to come; whether they have.
+fn all_come(is_failure: bool) -> bool {
+    let npes = runtime::map().npes as u64;
+    let patience = if is_failure { settings::exit_timeout().min(GRACE) } else { settings::exit_timeout() };
+    let deadline = Instant::now() + Duration::from_secs_f64(patience);
+    let mut seen = count(1);
+    loop {
+        match seen {
+            Some(seen) if seen >= npes => return true,
+            None => return false,
+            Some(_) if Instant::now() > deadline => return false,
+            Some(_) => {}
+        }
+        if thread::get().restricted == 0 {
+            crate::progress::poll("gasnet_exit");
+        }
+        std::thread::sleep(LOOK);
+        seen = count(0);
+    }
+}
+
+/// `gasnet_exit`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_exit(code: c_int) -> ! {
+    if !start::is_initialized() {
+        std::process::exit(code)
+    }
+    if EXITING.swap(true, Ordering::AcqRel) {
+        // Another thread ends the process, or the exit handler that calls runs within it.
+        loop {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+    // SAFETY: all streams.
+    unsafe { libc::fflush(std::ptr::null_mut()) };
+    let is_free = thread::get().restricted == 0;
+    if all_come(code != 0) && is_free && code == 0 {
+        // What handlers of others, or a fault, ends meanwhile, ends this PE, too.
+        if runtime::finalize().is_ok() {
+            std::process::exit(0)
+        }
+    }
+    runtime::global_exit(code)
+}

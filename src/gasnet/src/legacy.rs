@@ -1,0 +1,285 @@
+//! The GASNet-1 interface: what its header cannot do by calls of the GASNet-EX interface.
+#![allow(unsafe_code)]
+
+use crate::am::handler;
+use crate::coll::barrier::{Barrier, Name, outcome};
+use crate::coll::begin;
+use crate::endpoint::Endpoint;
+use crate::event::{gex_Event_Test, gex_Event_Wait};
+use crate::fail::{refuse, unrestricted};
+use crate::place::{self, Place};
+use crate::rma;
+use crate::segment::{self, Segment};
+use crate::start::{self, Client, Mode};
+use crate::types::{AmEntry, EventHandle, Rank, Tm, code, flag};
+use crate::{progress, system};
+use pellucid_core::runtime;
+use std::ffi::{c_char, c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// `gasnet_handlerentry_t`
+#[derive(Debug)]
+#[repr(C)]
+pub struct HandlerEntry {
+    index: u8,
+    function: *const c_void,
+}
+
+fn init(mode: Mode) -> c_int {
+    const R: &str = "gasnet_init";
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.swap(true, Ordering::AcqRel) {
+        return system::error(R, code::RESOURCE, "it was called before");
+    }
+    start::begin(R, c"GASNET1".to_owned(), flag::USES_GASNET1, mode);
+    code::OK
+}
+
+macro_rules! entries {
+    ($($name:ident, $mode:ident;)*) => { $(
+        /// `gasnet_init` of a mode's library.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name(_argc: *mut c_int, _argv: *mut *mut *mut c_char) -> c_int {
+            init(Mode::$mode)
+        }
+    )* };
+}
+
+entries! {
+    gasnet_init_of_the_SEQ_library, Seq;
+    gasnet_init_of_the_PARSYNC_library, Parsync;
+    gasnet_init_of_the_PAR_library, Par;
+}
+
+/// `gasnet_attach`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_attach(table: *mut HandlerEntry, count: c_int, bytes: usize, _offset: usize) -> c_int {
+    const R: &str = "gasnet_attach";
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if !start::is_initialized() {
+        return system::error(R, code::NOT_INIT, "gasnet_init comes first");
+    }
+    unrestricted(R);
+    if DONE.swap(true, Ordering::AcqRel) {
+        return system::error(R, code::RESOURCE, "it was called before");
+    }
+    if !bytes.is_multiple_of(crate::types::PAGE) {
+        return system::error(R, code::BAD_ARG, "segsize is no multiple of GASNET_PAGESIZE");
+    }
+    // SAFETY: as many entries, says the caller.
+    let given = unsafe { if count <= 0 { &mut [] } else { std::slice::from_raw_parts_mut(table, count as usize) } };
+    let any = flag::AM_SHORT | flag::AM_MEDIUM | flag::AM_LONG | flag::AM_REQUEST | flag::AM_REPLY;
+    let entry = |entry: &HandlerEntry| AmEntry {
+        index: entry.index,
+        function: entry.function,
+        flags: any,
+        nargs: handler::ANY_ARGS,
+        cdata: ptr::null(),
+        name: ptr::null(),
+    };
+    let mut entries: Vec<AmEntry> = given.iter().map(entry).collect();
+    let registered = handler::register(R, &mut entries);
+    given.iter_mut().zip(&entries).for_each(|(given, entry)| given.index = entry.index);
+    if registered != code::OK {
+        return registered;
+    }
+    if segment::attach(R, start::client().team, bytes).is_none() {
+        return system::error(
+            R,
+            code::RESOURCE,
+            "a PE has no room for its segment (GASNET_MAX_SEGSIZE sets how much there is)",
+        );
+    }
+    code::OK
+}
+
+/// The team that GASNet-1 calls mean.
+#[unsafe(no_mangle)]
+pub extern "C" fn pellucid_gex_primordial_tm() -> Tm {
+    let client = start::client();
+    if client.flags & flag::USES_GASNET1 == 0 {
+        refuse("gasnet_", "GASNet-1 calls need gasnet_init, or GEX_FLAG_USES_GASNET1 at gex_Client_Init")
+    }
+    client.team.handle()
+}
+
+/// `gasnet_QueryGexObjects`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_QueryGexObjects(
+    client_p: *mut *const Client,
+    ep_p: *mut *const Endpoint,
+    tm_p: *mut Tm,
+    segment_p: *mut *const Segment,
+) {
+    let client = start::client();
+    let segment = client.endpoint.segment().map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: places for the answers or null, says the caller.
+    unsafe {
+        if !client_p.is_null() {
+            client_p.write(client);
+        }
+        if !ep_p.is_null() {
+            ep_p.write(client.endpoint);
+        }
+        if !tm_p.is_null() {
+            tm_p.write(client.team.handle());
+        }
+        if !segment_p.is_null() {
+            segment_p.write(segment);
+        }
+    }
+}
+
+/// `gasnet_getSegmentInfo`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_getSegmentInfo(table: *mut (usize, usize), count: c_int) -> c_int {
+    let npes = runtime::map().npes;
+    for pe in 0..count.min(npes) {
+        // SAFETY: as many entries, says the caller.
+        unsafe { table.add(pe as usize).write(segment::attached(pe).unwrap_or_default()) };
+    }
+    code::OK
+}
+
+/// `gasnet_nodeinfo_t`
+#[derive(Debug)]
+#[repr(C)]
+pub struct NodeInfo {
+    host: Rank,
+    supernode: Rank,
+    offset: isize,
+}
+
+/// `gasnet_getNodeInfo`: PEs of a host share memory; where the segment of one of mine is mapped here, less where it is there.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_getNodeInfo(table: *mut NodeInfo, count: c_int) -> c_int {
+    let hosts = &runtime::world().hosts;
+    for pe in 0..count.min(runtime::map().npes) {
+        let host = hosts.iter().rposition(|first| *first <= pe as u32).unwrap_or(0) as Rank;
+        let (base, bytes) = segment::attached(pe).unwrap_or_default();
+        let local = place::local_address(pe, base, bytes) as usize;
+        let offset = if local == 0 { 0 } else { local.wrapping_sub(base) as isize };
+        // SAFETY: as many entries, says the caller.
+        unsafe { table.add(pe as usize).write(NodeInfo { host, supernode: host, offset }) };
+    }
+    code::OK
+}
+
+/// `gasnet_memset`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_memset(node: Rank, dest: *mut c_void, value: c_int, bytes: usize) {
+    const R: &str = "gasnet_memset";
+    unrestricted(R);
+    let pe = place::peer(R, pellucid_gex_primordial_tm(), node).pe;
+    match place::locate(R, pe, dest.cast(), bytes.max(1)) {
+        // SAFETY: mapped.
+        Place::Here(at) => unsafe { at.write_bytes(value as u8, bytes) },
+        _ => {
+            let data = vec![value as u8; bytes];
+            // SAFETY: the data live until the put is complete.
+            let slot = rma::with_slot(|slot| unsafe { rma::put(R, pe, dest.cast(), data.as_ptr(), bytes, slot) });
+            if let Some(slot) = slot {
+                slot.finish(R);
+            }
+        }
+    }
+}
+
+/// A barrier between its notify and its wait.
+struct Notified {
+    event: EventHandle,
+    result: Arc<AtomicU64>,
+    id: c_int,
+    flags: c_int,
+}
+
+static NOTIFIED: Mutex<Option<Notified>> = Mutex::new(None);
+/// What the last barrier found.
+static LAST: AtomicU64 = AtomicU64::new(0);
+
+fn notified() -> MutexGuard<'static, Option<Notified>> {
+    NOTIFIED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const ANONYMOUS: c_int = 1;
+const MISMATCH: c_int = 2;
+
+/// `gasnet_barrier_notify`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_barrier_notify(id: c_int, flags: c_int) {
+    const R: &str = "gasnet_barrier_notify";
+    unrestricted(R);
+    let mut notified = notified();
+    if notified.is_some() {
+        refuse(R, "called a second time without gasnet_barrier_wait in between")
+    }
+    let name = match flags {
+        _ if flags & MISMATCH != 0 => Name::Mismatch,
+        _ if flags & ANONYMOUS != 0 => Name::Anonymous,
+        _ => Name::Is(id),
+    };
+    let (barrier, result) = Barrier::new(start::client().team, name);
+    *notified = Some(Notified { event: begin(Box::new(barrier)), result, id, flags });
+}
+
+/// Whether what a PE waits with fits what it has notified and what the barrier has found.
+fn compare(notified: &Notified, id: c_int, flags: c_int) -> c_int {
+    let found = outcome(&notified.result);
+    LAST.store(notified.result.load(Ordering::Acquire), Ordering::Release);
+    let differs = flags != notified.flags || (flags == 0 && id != notified.id);
+    if differs || found == Name::Mismatch { code::BARRIER_MISMATCH } else { code::OK }
+}
+
+fn take(routine: &'static str) -> Notified {
+    unrestricted(routine);
+    notified().take().unwrap_or_else(|| refuse(routine, "called without gasnet_barrier_notify before"))
+}
+
+/// `gasnet_barrier_wait`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_barrier_wait(id: c_int, flags: c_int) -> c_int {
+    let notified = take("gasnet_barrier_wait");
+    gex_Event_Wait(notified.event);
+    compare(&notified, id, flags)
+}
+
+/// `gasnet_barrier_try`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_barrier_try(id: c_int, flags: c_int) -> c_int {
+    const R: &str = "gasnet_barrier_try";
+    let taken = take(R);
+    progress::poll(R);
+    if gex_Event_Test(taken.event) != code::OK {
+        *notified() = Some(taken);
+        return code::NOT_READY;
+    }
+    compare(&taken, id, flags)
+}
+
+/// `gasnet_barrier`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_barrier(id: c_int, flags: c_int) -> c_int {
+    gasnet_barrier_notify(id, flags);
+    gasnet_barrier_wait(id, flags)
+}
+
+/// `gasnet_barrier_result`: the name of the last barrier, 0 where it had one.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_barrier_result(id: *mut c_int) -> c_int {
+    match outcome(&LAST) {
+        Name::Is(name) => {
+            // SAFETY: a place for the answer, says the caller.
+            unsafe { id.write(name) };
+            0
+        }
+        _ => 1,
+    }
+}
+
+/// `gasnet_set_waitmode`: a hint; waits spin, yield and nap by themselves.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_set_waitmode(mode: c_int) -> c_int {
+    if (0..=2).contains(&mode) { code::OK } else { system::error("gasnet_set_waitmode", code::BAD_ARG, "no such mode") }
+}

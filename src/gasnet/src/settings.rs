@@ -1,0 +1,74 @@
+//! The environment variables of GASNet that are honoured, and a word on the others.
+
+use crate::fail::refuse;
+use pellucid_core::base::size;
+use pellucid_core::runtime;
+
+/// Variables that are honoured, and what for.
+pub const KNOWN: [(&str, &str); 5] = [
+    ("GASNET_PSHM_NODES", "PEs to start where no launcher has started the program"),
+    ("GASNET_MAX_SEGSIZE", "bytes of a segment at most, with suffix k, m, g, t"),
+    ("GASNET_EXITTIMEOUT", "seconds that gasnet_exit gives the other PEs to come to theirs, 4 at most"),
+    ("GASNET_VERBOSEENV", "1: show the variables that are honoured, at the start"),
+    ("GASNET_QUIET", "1: say nothing of variables that are not honoured"),
+];
+
+fn text(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// Whether a switch is on.
+pub fn is_on(name: &str) -> bool {
+    text(name).is_some_and(|value| !matches!(value.to_ascii_lowercase().as_str(), "0" | "no" | "n" | "off" | "false"))
+}
+
+/// PEs of `GASNET_PSHM_NODES`.
+pub fn pshm_nodes(routine: &'static str) -> Option<u32> {
+    let value = text("GASNET_PSHM_NODES")?;
+    match value.trim().parse::<u32>() {
+        Ok(count) if count > 0 => Some(count),
+        _ => refuse(routine, format!("GASNET_PSHM_NODES={value}: expected a number of processes")),
+    }
+}
+
+/// Bytes of `GASNET_MAX_SEGSIZE`.
+pub fn max_segment(routine: &'static str) -> Option<u64> {
+    let value = text("GASNET_MAX_SEGSIZE")?;
+    let plain = value.trim().trim_end_matches("/P").trim_end_matches("/p");
+    let plain = plain.strip_suffix(['B', 'b']).unwrap_or(plain);
+    match size::parse(plain) {
+        Ok(bytes) if bytes > 0 => Some(bytes),
+        _ => refuse(
+            routine,
+            format!("GASNET_MAX_SEGSIZE={value}: expected bytes of each process, such as 512M or 2GB/P"),
+        ),
+    }
+}
+
+/// Seconds of `GASNET_EXITTIMEOUT`: the job is to end within 5.
+pub fn exit_timeout() -> f64 {
+    let given = text("GASNET_EXITTIMEOUT").and_then(|value| value.trim().parse::<f64>().ok());
+    given.filter(|seconds| seconds.is_finite()).unwrap_or(3.0).clamp(0.1, 4.0)
+}
+
+/// Shows the variables where that is asked for, and names those that do nothing, once a job.
+pub fn tell() {
+    if runtime::map().me != 0 {
+        return;
+    }
+    if is_on("GASNET_VERBOSEENV") {
+        for (name, what) in KNOWN {
+            let value = text(name).unwrap_or_else(|| "not set".into());
+            eprintln!("pellucid: {name}: {value} ({what})");
+        }
+    }
+    if is_on("GASNET_QUIET") {
+        return;
+    }
+    for (name, _) in std::env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("GASNET_") && !KNOWN.iter().any(|(known, _)| *known == name) {
+            eprintln!("pellucid: {name} is set, and not honoured (docs/gasnet.md lists what is)");
+        }
+    }
+}

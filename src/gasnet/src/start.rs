@@ -1,0 +1,198 @@
+//! Start-up: joining the job, and the area of the symmetric heap in which clients' segments lie.
+#![allow(unsafe_code)]
+
+use crate::am::handler;
+use crate::coll;
+use crate::endpoint::Endpoint;
+use crate::fail::{need, refuse};
+use crate::team::Team;
+use crate::types::{Flags, PAGE};
+use pellucid_core::base::env;
+use pellucid_core::memory::allocator::Allocator;
+use pellucid_core::{collectives, runtime};
+use std::ffi::{CString, c_int, c_void};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// What the client may do from several threads; the library of each mode has its own entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// One thread.
+    Seq,
+    /// One thread at a time.
+    Parsync,
+    /// Any.
+    Par,
+}
+
+/// The client of this process.
+#[derive(Debug)]
+pub struct Client {
+    /// As it named itself.
+    pub name: CString,
+    /// As it was made.
+    pub flags: Flags,
+    /// Its mode.
+    pub mode: Mode,
+    /// The client's data.
+    pub cdata: AtomicPtr<c_void>,
+    /// The primordial endpoint.
+    pub endpoint: &'static Endpoint,
+    /// The primordial team.
+    pub team: &'static Team,
+    area: Area,
+    /// First addresses of the PEs' heaps, where they are not all the same.
+    bases: Option<Vec<usize>>,
+}
+
+/// The part of the symmetric heap that clients' segments are taken from. Each PE has its own books of its own part.
+#[derive(Debug)]
+struct Area {
+    base: usize,
+    books: Mutex<Allocator>,
+}
+
+static CLIENT: OnceLock<Client> = OnceLock::new();
+static READY: AtomicBool = AtomicBool::new(false);
+
+/// Bytes of a segment at most, unless `GASNET_MAX_SEGSIZE` says otherwise. Memory that nobody touches is none.
+const SEGMENT: u64 = 1 << 30;
+/// Bytes of symmetric heap that stay for OpenSHMEM.
+const REST: u64 = 64 << 20;
+/// In front of the area: what exits count ([`crate::exit`]).
+pub const HEAD: usize = PAGE;
+
+/// Whether there is a client.
+#[inline(always)]
+pub fn is_initialized() -> bool {
+    READY.load(Ordering::Relaxed)
+}
+
+/// The client.
+pub fn client() -> &'static Client {
+    CLIENT.get().unwrap_or_else(|| refuse("gex_Client_Init", "there is no client yet"))
+}
+
+/// The primordial endpoint.
+pub fn endpoint() -> &'static Endpoint {
+    client().endpoint
+}
+
+/// First addresses of the PEs' heaps, where they are not all the same.
+#[inline(always)]
+pub fn heap_bases() -> Option<&'static [usize]> {
+    CLIENT.get().and_then(|client| client.bases.as_deref())
+}
+
+fn books(client: &Client) -> MutexGuard<'_, Allocator> {
+    client.area.books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Memory for a segment: page-aligned, at least as many bytes. Null where there is no room.
+pub fn allocate(bytes: usize) -> *mut u8 {
+    let client = client();
+    books(client).allocate(bytes, PAGE).map_or(std::ptr::null_mut(), |at| (client.area.base + at) as *mut u8)
+}
+
+/// Gives memory of [`allocate`] back.
+pub fn release(at: usize) {
+    let client = client();
+    let _ = books(client).release(at - client.area.base);
+}
+
+/// Bytes of a segment at most.
+pub fn room() -> usize {
+    books(client()).room().largest & !(PAGE - 1)
+}
+
+/// A word in front of the area, as the address that it has on this PE and, as an object, on every one.
+pub fn word(index: usize) -> *mut AtomicU64 {
+    (client().area.base - HEAD + index * 64) as *mut AtomicU64
+}
+
+/// Begins: the job, the area, the primordial endpoint and team. Collective over the job.
+pub fn begin(routine: &'static str, name: CString, flags: Flags, mode: Mode) -> &'static Client {
+    if CLIENT.get().is_some() {
+        refuse(routine, "there is a client already: a process has one")
+    }
+    check_alone(routine);
+    if !runtime::query_initialized() {
+        crate::local_job::begin_again_if_asked(routine);
+        let most = crate::settings::max_segment(routine).unwrap_or(SEGMENT);
+        env::prefer_symmetric_size(most.saturating_add(REST));
+    }
+    let level = match mode {
+        Mode::Seq => 0,
+        Mode::Parsync => 2,
+        Mode::Par => 3,
+    };
+    let mut provided: c_int = 0;
+    need(routine, sma::init::init_thread(level, &raw mut provided));
+    crate::settings::tell();
+    handler::register_own();
+    let area = area(routine);
+    let map = runtime::map();
+    let endpoint = Endpoint::primordial();
+    let team = Team::world(endpoint, map.npes as u32, map.me as u32);
+    let client = Client { name, flags, mode, cdata: AtomicPtr::default(), endpoint, team, area, bases: None };
+    let client = with_bases(routine, client);
+    let client = CLIENT.get_or_init(|| client);
+    need(routine, collectives::barrier_all(runtime::world()));
+    READY.store(true, Ordering::Release);
+    client
+}
+
+/// Takes most of what the heap has left.
+fn area(routine: &'static str) -> Area {
+    let free = runtime::memory::largest_gap();
+    let rest = (REST as usize).min(free / 4);
+    let bytes = free.saturating_sub(rest + 2 * PAGE) & !(PAGE - 1);
+    let base = need(routine, runtime::memory::align(PAGE, bytes.max(HEAD + PAGE)));
+    if base.is_null() {
+        refuse(
+            routine,
+            "the symmetric heap has no room for a segment: SHMEM_SYMMETRIC_SIZE or GASNET_MAX_SEGSIZE has to be larger",
+        )
+    }
+    let books = Mutex::new(Allocator::new(bytes - HEAD));
+    Area { base: base as usize + HEAD, books }
+}
+
+/// Heaps are at one address where the kernel allows; where not, each PE has to know all.
+fn with_bases(routine: &'static str, client: Client) -> Client {
+    let mine = runtime::map().heap_base;
+    let all = coll::gather_all(routine, client.team, &mine.to_ne_bytes());
+    let bases = all.iter().map(|bytes| usize::from_ne_bytes(bytes[..].try_into().unwrap_or_default()));
+    let bases: Vec<usize> = bases.collect();
+    let differ = bases.iter().any(|base| *base != mine);
+    Client { bases: differ.then_some(bases), ..client }
+}
+
+/// This library holds OpenSHMEM, too. Another one in the same program would be another job.
+fn check_alone(routine: &'static str) {
+    // SAFETY: a name of the program's, and an address of code.
+    let other = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"pshmem_init".as_ptr()) };
+    let object = |address: *const c_void| {
+        // SAFETY: zeroes are a value of it; the address is one of code.
+        let (info, found) = unsafe {
+            let mut info: libc::Dl_info = std::mem::zeroed();
+            let found = libc::dladdr(address, &raw mut info) != 0;
+            (info, found)
+        };
+        found.then_some((info.dli_fbase as usize, info.dli_fname))
+    };
+    let (Some((base, name)), Some((mine, _))) = (object(other), object(begin as *const c_void)) else { return };
+    if other.is_null() || base == mine || name.is_null() {
+        return;
+    }
+    // SAFETY: a string of the loader's.
+    let name = unsafe { std::ffi::CStr::from_ptr(name) }.to_string_lossy();
+    if name.contains("libsma") {
+        refuse(
+            routine,
+            format!(
+                "the program finds shmem_ routines in {name} first: libgasnet-pellucid has them too, and is to be linked before it (or instead)"
+            ),
+        )
+    }
+}

@@ -1,0 +1,157 @@
+//! The job and its hosts, errors, and what a client asks of its process.
+#![allow(unsafe_code)]
+
+use crate::fail::initialized;
+use crate::start;
+use crate::types::{Rank, RankInfo, code};
+use pellucid_core::runtime;
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static VERBOSE: AtomicBool = AtomicBool::new(true);
+
+/// An error that a client may live with: told on the console unless it wants to hear nothing.
+pub fn error(routine: &str, code: c_int, why: &str) -> c_int {
+    if VERBOSE.load(Ordering::Relaxed) {
+        eprintln!("pellucid: PE {}: {routine} returns {}: {why}", runtime::map().me, name_of(code).0.to_string_lossy());
+    }
+    code
+}
+
+/// `gex_System_GetVerboseErrors`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_GetVerboseErrors() -> c_int {
+    VERBOSE.load(Ordering::Relaxed).into()
+}
+
+/// `gex_System_SetVerboseErrors`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_SetVerboseErrors(enable: c_int) {
+    VERBOSE.store(enable != 0, Ordering::Relaxed);
+}
+
+/// `gex_System_QueryJobRank`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_QueryJobRank() -> Rank {
+    initialized("gex_System_QueryJobRank");
+    runtime::map().me as Rank
+}
+
+/// `gex_System_QueryJobSize`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_QueryJobSize() -> Rank {
+    initialized("gex_System_QueryJobSize");
+    runtime::map().npes as Rank
+}
+
+/// `gex_System_QueryMaxThreads`
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_QueryMaxThreads() -> u64 {
+    if start::client().mode == start::Mode::Seq { 1 } else { 1 << 20 }
+}
+
+/// `gex_System_QueryHiddenAMConcurrencyLevel`: handlers run in the client's threads only.
+#[unsafe(no_mangle)]
+pub extern "C" fn gex_System_QueryHiddenAMConcurrencyLevel() -> c_int {
+    0
+}
+
+/// The PEs that this one shares memory with.
+fn neighbours() -> &'static [RankInfo] {
+    static ALL: OnceLock<Vec<RankInfo>> = OnceLock::new();
+    ALL.get_or_init(|| {
+        let m = runtime::map();
+        (m.first_pe..m.first_pe + m.local_pes as i32).map(|pe| RankInfo { jobrank: pe as Rank }).collect()
+    })
+}
+
+unsafe fn tell_neighbours(info_p: *mut *const RankInfo, count_p: *mut Rank, mine_p: *mut Rank) {
+    let (all, m) = (neighbours(), runtime::map());
+    // SAFETY: places for the answers or null, says the caller.
+    unsafe {
+        if !info_p.is_null() {
+            info_p.write(all.as_ptr());
+        }
+        if !count_p.is_null() {
+            count_p.write(all.len() as Rank);
+        }
+        if !mine_p.is_null() {
+            mine_p.write((m.me - m.first_pe) as Rank);
+        }
+    }
+}
+
+/// `gex_System_QueryNbrhdInfo`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_System_QueryNbrhdInfo(
+    info_p: *mut *const RankInfo,
+    count_p: *mut Rank,
+    mine_p: *mut Rank,
+) {
+    initialized("gex_System_QueryNbrhdInfo");
+    // SAFETY: the caller's.
+    unsafe { tell_neighbours(info_p, count_p, mine_p) };
+}
+
+/// `gex_System_QueryHostInfo`: the PEs of a host are those that share memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_System_QueryHostInfo(info_p: *mut *const RankInfo, count_p: *mut Rank, mine_p: *mut Rank) {
+    initialized("gex_System_QueryHostInfo");
+    // SAFETY: the caller's.
+    unsafe { tell_neighbours(info_p, count_p, mine_p) };
+}
+
+/// `gex_System_QueryMyPosition`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gex_System_QueryMyPosition(
+    nbrhds_p: *mut Rank,
+    nbrhd_p: *mut Rank,
+    hosts_p: *mut Rank,
+    host_p: *mut Rank,
+) {
+    initialized("gex_System_QueryMyPosition");
+    let hosts = &runtime::world().hosts;
+    let me = runtime::map().me as u32;
+    let mine = hosts.iter().rposition(|first| *first <= me).unwrap_or(0) as Rank;
+    for (place, value) in
+        [(nbrhds_p, hosts.len() as Rank), (nbrhd_p, mine), (hosts_p, hosts.len() as Rank), (host_p, mine)]
+    {
+        if !place.is_null() {
+            // SAFETY: a place for the answer, says the caller.
+            unsafe { place.write(value) };
+        }
+    }
+}
+
+/// `gasnet_getenv`: the launchers pass the environment on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnet_getenv(name: *const c_char) -> *mut c_char {
+    // SAFETY: a string of C, says the caller.
+    unsafe { libc::getenv(name) }
+}
+
+/// Name and description of an error.
+fn name_of(code: c_int) -> (&'static CStr, &'static CStr) {
+    match code {
+        code::OK => (c"GASNET_OK", c"No error"),
+        code::NOT_INIT => (c"GASNET_ERR_NOT_INIT", c"The library is not initialized"),
+        code::BAD_ARG => (c"GASNET_ERR_BAD_ARG", c"An argument is not valid"),
+        code::RESOURCE => (c"GASNET_ERR_RESOURCE", c"A resource is not to be had"),
+        code::NOT_READY => (c"GASNET_ERR_NOT_READY", c"Not complete yet"),
+        code::BARRIER_MISMATCH => (c"GASNET_ERR_BARRIER_MISMATCH", c"Barrier names or flags do not match"),
+        _ => (c"no such error", c"no such error"),
+    }
+}
+
+/// `gasnet_ErrorName`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_ErrorName(error: c_int) -> *const c_char {
+    name_of(error).0.as_ptr()
+}
+
+/// `gasnet_ErrorDesc`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnet_ErrorDesc(error: c_int) -> *const c_char {
+    name_of(error).1.as_ptr()
+}

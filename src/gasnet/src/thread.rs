@@ -1,0 +1,44 @@
+//! What is kept for each thread.
+#![allow(unsafe_code)]
+
+use crate::am::prepare::Prepared;
+use crate::am::token::Token;
+use crate::nbi::Operations;
+use crate::vis::PeerCompletion;
+use std::ffi::c_void;
+
+/// `struct pellucid_gasnet_thread` of `shim/thread.c`.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Thread {
+    /// Handlers that run here, locks held, messages prepared: with any of them little may be called.
+    pub restricted: u32,
+    /// Handler-safe locks held.
+    pub locks: u32,
+    /// Polls in a row that found nothing.
+    pub idle: u32,
+    spare: u32,
+    /// Of the message whose handler runs here.
+    pub token: *mut Token,
+    /// A message between Prepare and Commit.
+    pub prepared: *mut Prepared,
+    /// Operations without an event of their own.
+    pub operations: *mut Operations,
+    /// What the next VIS put tells its peer.
+    pub completion: *mut PeerCompletion,
+    /// The locks held, as far as there is room.
+    pub held: [*const c_void; 8],
+}
+
+#[allow(improper_ctypes)] // pointers that the C side only keeps
+unsafe extern "C" {
+    fn pellucid_gasnet_thread_get() -> *mut Thread;
+}
+
+/// The calling thread's.
+#[inline]
+pub fn get() -> &'static mut Thread {
+    // SAFETY: the thread's own variable, there as long as the thread is; no caller keeps the reference across a call of another function
+    // that takes it.
+    unsafe { &mut *pellucid_gasnet_thread_get() }
+}

@@ -1,0 +1,427 @@
+//! GASNet tools that are functions of the library: environment, the process, time, texts. The rest is in `gasnet_tools.h`.
+#![allow(unsafe_code)]
+
+use crate::fail::refuse;
+use crate::settings;
+use pellucid_core::os::process;
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// # Safety
+/// A string of C, or null.
+unsafe fn text(at: *const c_char) -> Option<String> {
+    // SAFETY: the caller's.
+    (!at.is_null()).then(|| unsafe { CStr::from_ptr(at) }.to_string_lossy().into_owned())
+}
+
+/// # Safety
+/// As [`text`].
+unsafe fn variable(name: *const c_char) -> Option<String> {
+    // SAFETY: the caller's.
+    let value = std::env::var(unsafe { text(name)? }).ok()?;
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// `gasnett_getenv`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getenv(name: *const c_char) -> *mut c_char {
+    // SAFETY: the caller's.
+    unsafe { libc::getenv(name) }
+}
+
+/// `gasnett_setenv`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_setenv(name: *const c_char, value: *const c_char) {
+    // SAFETY: the caller's.
+    unsafe { libc::setenv(name, value, 1) };
+}
+
+/// `gasnett_getenv_yesno_withdefault`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getenv_yesno_withdefault(name: *const c_char, otherwise: c_int) -> c_int {
+    // SAFETY: the caller's.
+    let Some(value) = (unsafe { variable(name) }) else { return otherwise };
+    match value.to_ascii_lowercase().as_str() {
+        "y" | "yes" | "1" | "true" | "on" => 1,
+        "n" | "no" | "0" | "false" | "off" => 0,
+        _ => refuse("gasnett_getenv_yesno_withdefault", format!("the value {value} is neither yes nor no")),
+    }
+}
+
+/// A number with a fraction and a suffix of sizes. Without a suffix it counts units; with unit 0 there are no suffixes.
+fn number(value: &str, unit: u64) -> Option<i64> {
+    let value = value.trim();
+    let digits = value.strip_prefix("0x").or_else(|| value.strip_prefix("0X"));
+    if let Some(digits) = digits {
+        return i64::from_str_radix(digits, 16).ok();
+    }
+    if unit == 0 {
+        return value.parse().ok();
+    }
+    let plain = value.strip_suffix(['b', 'B']).unwrap_or(value);
+    let (plain, factor) = match plain.chars().last()?.to_ascii_lowercase() {
+        'k' => (&plain[..plain.len() - 1], 1u64 << 10),
+        'm' => (&plain[..plain.len() - 1], 1 << 20),
+        'g' => (&plain[..plain.len() - 1], 1 << 30),
+        't' => (&plain[..plain.len() - 1], 1 << 40),
+        _ if plain.len() < value.len() => (plain, 1),
+        _ => (plain, unit),
+    };
+    plain.trim().parse::<f64>().ok().map(|count| (count * factor as f64) as i64)
+}
+
+/// `gasnett_getenv_int_withdefault`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getenv_int_withdefault(name: *const c_char, otherwise: i64, unit: u64) -> i64 {
+    // SAFETY: the caller's.
+    let Some(value) = (unsafe { variable(name) }) else { return otherwise };
+    number(&value, unit)
+        .unwrap_or_else(|| refuse("gasnett_getenv_int_withdefault", format!("the value {value} is no number")))
+}
+
+/// `gasnett_getenv_dbl_withdefault`: fractions such as 1/3 count.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getenv_dbl_withdefault(name: *const c_char, otherwise: f64) -> f64 {
+    // SAFETY: the caller's.
+    let Some(value) = (unsafe { variable(name) }) else { return otherwise };
+    let parsed = match value.split_once('/') {
+        Some((over, under)) => {
+            over.trim().parse::<f64>().ok().zip(under.trim().parse::<f64>().ok()).map(|(a, b)| a / b)
+        }
+        None => value.parse().ok(),
+    };
+    parsed.unwrap_or_else(|| refuse("gasnett_getenv_dbl_withdefault", format!("the value {value} is no number")))
+}
+
+/// `gasnett_parse_int`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_parse_int(from: *const c_char, unit: u64) -> i64 {
+    // SAFETY: the caller's.
+    let value = unsafe { text(from) }.unwrap_or_default();
+    number(&value, unit).unwrap_or_else(|| refuse("gasnett_parse_int", format!("{value} is no number")))
+}
+
+/// `gasnett_verboseenv`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_verboseenv() -> c_int {
+    settings::is_on("GASNET_VERBOSEENV").into()
+}
+
+/// Writes a text where there is room; gives its bytes, without the zero behind.
+unsafe fn fill(buffer: *mut c_char, room: usize, text: &str) -> usize {
+    if !buffer.is_null() && room > 0 {
+        let bytes = text.len().min(room - 1);
+        // SAFETY: the caller's room.
+        unsafe {
+            std::ptr::copy_nonoverlapping(text.as_ptr().cast(), buffer, bytes);
+            buffer.add(bytes).write(0);
+        }
+    }
+    text.len()
+}
+
+/// `gasnett_format_number`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_number(
+    value: i64,
+    buffer: *mut c_char,
+    room: usize,
+    is_size: c_int,
+) -> *mut c_char {
+    const UNITS: [(u64, &str); 4] = [(1 << 40, "TB"), (1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "KB")];
+    let unit = UNITS.iter().find(|(unit, _)| is_size != 0 && value != 0 && value.unsigned_abs().is_multiple_of(*unit));
+    let text = match unit {
+        Some((unit, name)) => format!("{} {name}", value / *unit as i64),
+        None if is_size != 0 => format!("{value} B"),
+        None => value.to_string(),
+    };
+    // SAFETY: the caller's.
+    unsafe { fill(buffer, room, &text) };
+    buffer
+}
+
+fn kept(cell: &'static OnceLock<CString>, make: impl FnOnce() -> String) -> *const c_char {
+    cell.get_or_init(|| CString::new(make()).unwrap_or_default()).as_ptr()
+}
+
+/// `gasnett_gethostname`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_gethostname() -> *const c_char {
+    static NAME: OnceLock<CString> = OnceLock::new();
+    kept(&NAME, process::host_name)
+}
+
+/// `gasnett_exe_name`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_exe_name() -> *const c_char {
+    static NAME: OnceLock<CString> = OnceLock::new();
+    kept(&NAME, || std::env::current_exe().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default())
+}
+
+/// `gasnett_cpu_count`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_cpu_count() -> c_int {
+    // SAFETY: no memory is involved; so below.
+    unsafe { libc::sysconf(libc::_SC_NPROCESSORS_ONLN) as c_int }
+}
+
+/// `gasnett_getPhysMemSz`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_getPhysMemSz(_: c_int) -> u64 {
+    // SAFETY: see above.
+    unsafe { libc::sysconf(libc::_SC_PHYS_PAGES) as u64 * libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
+
+/// `gasnett_set_affinity`: binds this thread to one of the cores that it may run on.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_set_affinity(rank: c_int) {
+    // SAFETY: sets of processors, of the size that is told.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut allowed) != 0 {
+            return;
+        }
+        let cores: Vec<usize> =
+            (0..libc::CPU_SETSIZE as usize).filter(|core| libc::CPU_ISSET(*core, &allowed)).collect();
+        let Some(core) = cores.get(rank.unsigned_abs() as usize % cores.len().max(1)) else { return };
+        let mut one: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(*core, &mut one);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &raw const one);
+    }
+}
+
+/// `gasnett_maximize_rlimits`: raises limits as far as this process may; nonzero where all could be.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_maximize_rlimits() -> c_int {
+    let limits = [libc::RLIMIT_AS, libc::RLIMIT_DATA, libc::RLIMIT_STACK, libc::RLIMIT_NOFILE, libc::RLIMIT_RSS];
+    let raised = limits.into_iter().all(|which| {
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: a limit of this process.
+        unsafe {
+            libc::getrlimit(which, &raw mut limit) == 0 && {
+                limit.rlim_cur = limit.rlim_max;
+                libc::setrlimit(which, &raw const limit) == 0
+            }
+        }
+    });
+    raised.into()
+}
+
+/// `gasnett_flush_streams`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_flush_streams() {
+    process::flush_streams();
+}
+
+/// `gasnett_print_backtrace`: 0 where something was written.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_print_backtrace(fd: c_int) -> c_int {
+    let mut frames = [std::ptr::null_mut::<c_void>(); 64];
+    // SAFETY: room for as many frames.
+    unsafe {
+        let count = libc::backtrace(frames.as_mut_ptr(), frames.len() as c_int);
+        libc::backtrace_symbols_fd(frames.as_ptr(), count, fd);
+        c_int::from(count == 0)
+    }
+}
+
+/// `gasnett_backtrace_init`: the C library finds the program itself.
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_backtrace_init(_: *const c_char) {}
+
+/// `gasnett_mmap`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_mmap(bytes: usize) -> *mut c_void {
+    let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    // SAFETY: fresh memory.
+    unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, kind, -1, 0) }
+}
+
+/// `gasnett_checksum`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_checksum(data: *const c_void, bytes: usize) -> u64 {
+    // SAFETY: as many bytes, says the caller.
+    let data: &[u8] = if bytes == 0 { &[] } else { unsafe { std::slice::from_raw_parts(data.cast(), bytes) } };
+    data.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// `gasnett_getheapstats`: nonzero, as memory is the C library's, which is not counted.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_getheapstats(stats: *mut [u64; 9]) -> c_int {
+    // SAFETY: room for the answer, says the caller.
+    unsafe { stats.write([0; 9]) };
+    1
+}
+
+/// `gasnett_ticks_now`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_ticks_now() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: room for the time.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
+}
+
+/// `gasnett_tick_granularityus`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_tick_granularityus() -> f64 {
+    0.001
+}
+
+/// `gasnett_tick_overheadus`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_tick_overheadus() -> f64 {
+    const CALLS: u32 = 1000;
+    let begin = Instant::now();
+    for _ in 0..CALLS {
+        std::hint::black_box(gasnett_ticks_now());
+    }
+    begin.elapsed().as_secs_f64() * 1e6 / f64::from(CALLS)
+}
+
+/// `gasnett_gettimeofday_us`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_gettimeofday_us() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64)
+}
+
+/// `gasnett_nsleep`
+#[unsafe(no_mangle)]
+pub extern "C" fn gasnett_nsleep(ns: u64) -> c_int {
+    std::thread::sleep(Duration::from_nanos(ns));
+    0
+}
+
+/// The names of the bits of a word.
+fn names(word: u32, prefix: &str, names: &[&str]) -> String {
+    let set = |bit: &usize| word & 1 << bit != 0;
+    let name = |bit: usize| match names.get(bit) {
+        Some(name) if !name.is_empty() => format!("{prefix}{name}"),
+        _ => format!("{:#x}", 1u32 << bit),
+    };
+    let all: Vec<String> = (0..32).filter(set).map(name).collect();
+    if all.is_empty() { "0".into() } else { all.join("|") }
+}
+
+/// Room that clients have for a text whose size they have asked for.
+const ANY: usize = usize::MAX;
+
+/// `gasnett_format_dt`: writes a text unless the buffer is null; gives its bytes with the zero behind.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_dt(buffer: *mut c_char, dt: u32) -> usize {
+    let text = names(dt, "GEX_DT_", &["I32", "U32", "I64", "U64", "FLT", "DBL", "USER"]);
+    // SAFETY: the caller has room for what it was told before; so below.
+    unsafe { fill(buffer, ANY, &text) + 1 }
+}
+
+/// `gasnett_format_op`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_op(buffer: *mut c_char, op: u32) -> usize {
+    const OPS: [&str; 28] = [
+        "AND", "OR", "XOR", "ADD", "SUB", "MULT", "MIN", "MAX", "INC", "DEC", "SET", "CAS", "USER", "USER_NC", "GET",
+        "", "FAND", "FOR", "FXOR", "FADD", "FSUB", "FMULT", "FMIN", "FMAX", "FINC", "FDEC", "SWAP", "FCAS",
+    ];
+    // SAFETY: see above.
+    unsafe { fill(buffer, ANY, &names(op, "GEX_OP_", &OPS)) + 1 }
+}
+
+/// `gasnett_format_ti`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_ti(buffer: *mut c_char, ti: u32) -> usize {
+    let text = names(ti, "GEX_TI_", &["SRCRANK", "EP", "ENTRY", "IS_REQ", "IS_LONG"]);
+    // SAFETY: see above.
+    unsafe { fill(buffer, ANY, &text) + 1 }
+}
+
+fn blocks(list: &[(usize, usize)]) -> String {
+    let words: Vec<String> = list.iter().map(|(at, bytes)| format!("{{{at:#x},{bytes}}}")).collect();
+    format!("{} blocks, {} bytes: {}", list.len(), list.iter().map(|block| block.1).sum::<usize>(), words.join(", "))
+}
+
+/// # Safety
+/// As many blocks.
+unsafe fn block_list<'a>(list: *const c_void, count: usize) -> &'a [(usize, usize)] {
+    // SAFETY: the caller's; a block is an address and a size.
+    if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(list.cast(), count) } }
+}
+
+/// `gasnett_format_memveclist`: the bytes of the data that the list describes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_memveclist(buffer: *mut c_char, count: usize, list: *const c_void) -> usize {
+    // SAFETY: the caller's; room as `gasnett_format_memveclist_bufsz` says.
+    unsafe {
+        let list = block_list(list, count);
+        fill(buffer, count * 48 + 64, &blocks(list));
+        list.iter().map(|block| block.1).sum()
+    }
+}
+
+/// `gasnett_format_addrlist`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_addrlist(
+    buffer: *mut c_char,
+    count: usize,
+    list: *const usize,
+    bytes: usize,
+) -> usize {
+    // SAFETY: the caller's; room as `gasnett_format_addrlist_bufsz` says.
+    unsafe {
+        let list: &[usize] = if count == 0 { &[] } else { std::slice::from_raw_parts(list, count) };
+        let words: Vec<String> = list.iter().map(|at| format!("{at:#x}")).collect();
+        fill(buffer, count * 24 + 64, &format!("{count} of {bytes} bytes: {}", words.join(", ")));
+    }
+    count * bytes
+}
+
+/// `gasnett_format_putsgets`
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gasnett_format_putsgets(
+    buffer: *mut c_char,
+    _: *mut c_void,
+    rank: u32,
+    dst_count: usize,
+    dst: *const c_void,
+    src_count: usize,
+    src: *const c_void,
+) -> usize {
+    // SAFETY: the caller's; room as `gasnett_format_putsgets_bufsz` says.
+    unsafe {
+        let (dst, src) = (block_list(dst, dst_count), block_list(src, src_count));
+        let text = format!("rank {rank}: to {}; from {}", blocks(dst), blocks(src));
+        fill(buffer, (dst_count + src_count) * 48 + 192, &text);
+        dst.iter().map(|block| block.1).sum()
+    }
+}
+
+/// `gasnett_backtrace_type_t`
+#[derive(Debug)]
+#[repr(C)]
+pub struct BacktraceType {
+    name: *const c_char,
+    function: Option<unsafe extern "C" fn(c_int) -> c_int>,
+    threads: c_int,
+}
+
+// SAFETY: the client sets it before it starts threads.
+unsafe impl Sync for BacktraceType {}
+
+/// `gasnett_backtrace_user`
+#[unsafe(no_mangle)]
+pub static mut gasnett_backtrace_user: BacktraceType =
+    BacktraceType { name: std::ptr::null(), function: None, threads: 0 };
+
+/// The end of `gasnett_fatalerror`, whose text `shim/fatal.c` has put together.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn pellucid_gex_fatal_text(from: *const c_char) -> ! {
+    // SAFETY: a string of the shim's.
+    refuse("gasnett_fatalerror", unsafe { text(from) }.unwrap_or_default())
+}
+
+unsafe extern "C" {
+    fn pellucid_gex_fatal(format: *const c_char, ...) -> !;
+}
+
+/// Has the shim's function be part of the library.
+#[used]
+static FATAL: unsafe extern "C" fn(*const c_char, ...) -> ! = pellucid_gex_fatal;

@@ -1,0 +1,38 @@
+//! Barriers and collectives that wait for one PE, which is always the same.
+
+use crate::merge::Merged;
+use crate::report::{Symbols, shown_time};
+
+use super::{Finding, busiest, run_ns};
+
+/// Share of the run time that has to be lost: some is lost at every barrier.
+const LOST: f64 = 0.10;
+/// Share of it that has to be due to one PE.
+const ONE_PE: f64 = 0.7;
+/// Meetings from which on it is a habit.
+const MEETINGS: u64 = 5;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let worst = profile.late.iter().find(|late| late.meetings >= MEETINGS)?;
+    let (pe, times, lost) = worst.worst()?;
+    let share = worst.lost_ns as f64 / run_ns(profile);
+    // With two PEs one of both is always the last: it has to be the same one nearly always.
+    let often = times as f64 >= 0.8 * worst.meetings as f64;
+    if share < LOST || (lost as f64) < ONE_PE * worst.lost_ns as f64 || !often {
+        return None;
+    }
+    let region = if worst.region.is_empty() { String::new() } else { format!(" in region {}", worst.region) };
+    Some(Finding {
+        what: format!("{}{region} waits for PE {pe}: it was last {times} of {} times", worst.routine, worst.meetings),
+        evidence: format!(
+            "the others lost {} by it, up to {} at a time{}",
+            shown_time(lost as f64),
+            shown_time(worst.max_skew_ns as f64),
+            busiest(profile, symbols, |name| name == worst.routine)
+        ),
+        try_this: "give that PE less work, or the others something to do: a signal to those who need its \
+                   data instead of a barrier",
+        share,
+    })
+}

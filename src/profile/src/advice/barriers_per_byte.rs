@@ -1,0 +1,41 @@
+//! Barriers around next to nothing.
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_bytes, shown_count, shown_time};
+
+use super::{Finding, busiest, run_ns, sum};
+
+/// Barriers of a PE from which on they are a habit.
+const MANY: u64 = 1000;
+/// Share of the run that barriers have to take.
+const DOMINATES: f64 = 0.10;
+/// Bytes a PE sends between two barriers, below which these are not worth it.
+const FEW_BYTES: u64 = 256;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (barriers, ns) = sum(profile, |r| r.class == Class::Barrier);
+    let pes = (profile.pes.len() as u64).max(1);
+    let bytes = profile.routines.iter().map(|r| r.traffic_bytes()).fold(0, u64::saturating_add);
+    let share = ns / run_ns(profile);
+    let each = bytes / barriers.max(1);
+    if pes < 2 || barriers / pes < MANY || share < DOMINATES || each >= FEW_BYTES {
+        return None;
+    }
+    Some(Finding {
+        what: format!(
+            "barriers around little: {} a PE, {} sent between two of them",
+            shown_count(barriers / pes),
+            shown_bytes(each)
+        ),
+        evidence: format!(
+            "{} in barriers over all PEs{}",
+            shown_time(ns),
+            busiest(profile, symbols, |name| name.contains("barrier") || name.contains("sync"))
+        ),
+        try_this: "tell those who need the data by shmem_put_signal; exchange more between two barriers; \
+                   shmem_sync where nothing has to be completed",
+        share,
+    })
+}

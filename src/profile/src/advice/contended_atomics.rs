@@ -1,0 +1,48 @@
+//! Atomics of many PEs that meet at one.
+
+use std::collections::BTreeMap;
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, busiest, run_ns, sum};
+
+/// Share of the atomics that have to go to one PE.
+const MOST: f64 = 0.9;
+/// Share of the run that atomics have to take.
+const DOMINATES: f64 = 0.10;
+/// Calls of a PE before they are many.
+const MANY: u64 = 10_000;
+/// Mean time of an atomic operation that others are after, too, in nanoseconds: alone it takes a tenth of it.
+const LONG_NS: f64 = 40.0;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (calls, ns) = sum(profile, |r| r.class == Class::Amo);
+    let mut of: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+    for (_, to) in profile.pairs.iter().filter(|(_, to)| to.amo.calls > 0) {
+        if let Some(target) = to.pe {
+            let sum = of.entry(target).or_default();
+            *sum = (sum.0.saturating_add(to.amo.calls), sum.1 + 1);
+        }
+    }
+    let (&pe, &(most, from)) = of.iter().max_by_key(|(pe, of)| (of.0, std::cmp::Reverse(**pe)))?;
+    let share = ns / run_ns(profile);
+    let mean = ns / calls.max(1) as f64;
+    let many = calls / (profile.pes.len() as u64).max(1) >= MANY;
+    if from < 2 || !many || (most as f64) < MOST * calls as f64 || share < DOMINATES || mean < LONG_NS {
+        return None;
+    }
+    Some(Finding {
+        what: format!("{from} PEs work on the atomics of PE {pe}: {} calls of {}", shown_count(most), shown_time(mean)),
+        evidence: format!(
+            "{} in atomics over all PEs{}",
+            shown_time(ns),
+            busiest(profile, symbols, |name| name.contains("_atomic_"))
+        ),
+        try_this: "count in a variable of each PE and add up at the end; take many numbers with one \
+                   shmem_atomic_fetch_add",
+        share: share * (1.0 - LONG_NS / 4.0 / mean),
+    })
+}

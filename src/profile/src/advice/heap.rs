@@ -1,0 +1,31 @@
+//! Symmetric memory that is allocated again and again.
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, busiest, run_ns, sum};
+
+const DOMINATES: f64 = 0.05;
+/// Allocations of a PE from which on they are a habit.
+const MANY: u64 = 100;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (calls, ns) = sum(profile, |r| r.class == Class::Memory);
+    let share = ns / run_ns(profile);
+    let a_pe = calls / (profile.pes.len() as u64).max(1);
+    if a_pe < MANY || share < DOMINATES {
+        return None;
+    }
+    Some(Finding {
+        what: format!("symmetric memory is allocated and freed {} times a PE", shown_count(a_pe)),
+        evidence: format!(
+            "{} in it; each call is a barrier of all PEs{}",
+            shown_time(ns),
+            busiest(profile, symbols, |name| name.contains("alloc") || name.contains("free"))
+        ),
+        try_this: "allocate once, before the loop, and use it again; a static array needs no allocation at all",
+        share,
+    })
+}

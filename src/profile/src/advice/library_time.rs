@@ -1,0 +1,67 @@
+//! Where the time goes that no other rule explains.
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, busiest, run_ns, sum};
+
+/// Share of the run from which on the library is worth a look.
+const MUCH: f64 = 0.20;
+
+/// What routines are called, which they are, and what to look at next.
+type Kind = (&'static str, fn(Class) -> bool, &'static str);
+
+/// Kinds of routines.
+const KINDS: [Kind; 6] = [
+    (
+        "barriers",
+        |c| c == Class::Barrier,
+        "--view phases says what the PEs do before them, --view imbalance who comes late",
+    ),
+    ("collectives", |c| c == Class::Collective, "--view imbalance says who comes late; the rest of it is their data"),
+    (
+        "waits and locks",
+        |c| matches!(c, Class::Wait | Class::Lock),
+        "--view waits says where; a trace (oshrun --trace, oshprof trace --to waits) who ends them",
+    ),
+    (
+        "puts, gets and signals",
+        |c| matches!(c, Class::Put | Class::Get | Class::Signal | Class::Order),
+        "--view sizes: few bytes in many calls cost latency; --view nbi: what is under way at a time",
+    ),
+    (
+        "atomics",
+        |c| c == Class::Amo,
+        "--view matrix says whose variables they are; many on one word wait for each other",
+    ),
+    (
+        "other routines",
+        |c| matches!(c, Class::Memory | Class::Team | Class::Context | Class::Test | Class::Query | Class::Control),
+        "--view callsites says where they are called",
+    ),
+];
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let run = run_ns(profile);
+    let (_, all) = sum(profile, |r| r.class != Class::Setup);
+    if all / run < MUCH {
+        return None;
+    }
+    let of = |is: fn(Class) -> bool| sum(profile, |r| is(r.class));
+    let (name, is, next) = KINDS.into_iter().max_by(|a, b| of(a.1).1.total_cmp(&of(b.1).1))?;
+    let (calls, ns) = of(is);
+    let class = |routine: &str| crate::op::lookup(routine).and_then(crate::op::get).map(|row| row.class);
+    Some(Finding {
+        what: format!("{:.0} % of the time is in the library, most in {name}", (100.0 * all / run).min(100.0)),
+        evidence: format!(
+            "{} in {} calls over all PEs{}",
+            shown_time(ns),
+            shown_count(calls),
+            busiest(profile, symbols, |routine| class(routine).is_some_and(is))
+        ),
+        try_this: next,
+        share: (ns / run).min(1.0),
+    })
+}

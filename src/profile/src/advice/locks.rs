@@ -1,0 +1,33 @@
+//! PEs that stand in line for a lock.
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, busiest, run_ns, sum};
+
+/// Share of the run that locks have to take.
+const DOMINATES: f64 = 0.10;
+const MANY: u64 = 100;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let is_set = |name: &str| name.contains("set_lock") && !name.contains("clear");
+    let (calls, ns) = sum(profile, |r| r.class == Class::Lock && is_set(&r.name));
+    let share = ns / run_ns(profile);
+    if profile.pes.len() < 2 || calls < MANY || share < DOMINATES {
+        return None;
+    }
+    Some(Finding {
+        what: format!("PEs stand in line for locks: {} in shmem_set_lock", shown_time(ns)),
+        evidence: format!(
+            "{} calls, {} each in the mean{}",
+            shown_count(calls),
+            shown_time(ns / calls.max(1) as f64),
+            busiest(profile, symbols, is_set)
+        ),
+        try_this: "do less while holding the lock; one lock for each part of the data; an atomic operation \
+                   in place of lock and update",
+        share,
+    })
+}

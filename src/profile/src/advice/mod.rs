@@ -1,0 +1,119 @@
+//! What slows a program down, with the evidence, and what to try. Each rule is a file and a row of [`RULES`]; a rule that is not
+//! sure says nothing.
+
+mod barrier_late;
+mod barriers_per_byte;
+mod contended_atomics;
+mod get_and_wait;
+mod heap;
+mod heap_full;
+mod hot_pe;
+mod library_time;
+mod locks;
+mod oversubscribed;
+mod polling;
+mod put_then_flag;
+mod queries;
+mod quiet_often;
+mod serial_pe;
+mod small_gets;
+mod small_puts;
+mod strided;
+#[cfg(test)]
+mod tests;
+
+use crate::merge::{Merged, PeRow};
+use crate::model::Routine;
+use crate::op::Class;
+use crate::report::{Symbols, grids};
+
+/// What a rule found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    /// What is wrong, in one line.
+    pub what: String,
+    /// The numbers that show it.
+    pub evidence: String,
+    /// What to try.
+    pub try_this: &'static str,
+    /// What it costs at most, as a share of the run time of all PEs.
+    pub share: f64,
+}
+
+/// One rule.
+pub struct Rule {
+    /// Name.
+    pub name: &'static str,
+    /// Looks at a profile.
+    pub find: fn(&Merged, &dyn Symbols) -> Option<Finding>,
+}
+
+/// Every rule.
+pub const RULES: &[Rule] = &[
+    Rule { name: "small-puts", find: small_puts::find },
+    Rule { name: "quiet-often", find: quiet_often::find },
+    Rule { name: "barrier-late", find: barrier_late::find },
+    Rule { name: "get-and-wait", find: get_and_wait::find },
+    Rule { name: "polling", find: polling::find },
+    Rule { name: "heap", find: heap::find },
+    Rule { name: "serial-pe", find: serial_pe::find },
+    Rule { name: "barriers-per-byte", find: barriers_per_byte::find },
+    Rule { name: "oversubscribed", find: oversubscribed::find },
+    Rule { name: "queries", find: queries::find },
+    Rule { name: "put-then-flag", find: put_then_flag::find },
+    Rule { name: "small-gets", find: small_gets::find },
+    Rule { name: "strided", find: strided::find },
+    Rule { name: "contended-atomics", find: contended_atomics::find },
+    Rule { name: "locks", find: locks::find },
+    Rule { name: "hot-pe", find: hot_pe::find },
+    Rule { name: "heap-full", find: heap_full::find },
+];
+
+/// Where the time goes, for programs that no rule explains.
+const OTHERWISE: Rule = Rule { name: "library-time", find: library_time::find };
+
+/// Below this share of the run time nothing is worth a word.
+const WORTH: f64 = 0.02;
+
+/// Findings with the names of their rules, the most expensive first.
+pub fn findings(profile: &Merged, symbols: &dyn Symbols) -> Vec<(&'static str, Finding)> {
+    let mut found: Vec<_> =
+        RULES.iter().filter_map(|rule| (rule.find)(profile, symbols).map(|finding| (rule.name, finding))).collect();
+    // What is found has to explain some of it: a heap that is full does not.
+    if found.iter().all(|(_, finding)| finding.share <= WORTH) {
+        found.extend((OTHERWISE.find)(profile, symbols).map(|finding| (OTHERWISE.name, finding)));
+    }
+    found.sort_by(|a, b| b.1.share.total_cmp(&a.1.share).then_with(|| a.0.cmp(b.0)));
+    found
+}
+
+/// Time of all PEs between initialization and finalization. Threads of a PE have more of it together than the PE.
+pub(crate) fn run_ns(profile: &Merged) -> f64 {
+    let time = |pe: &PeRow| pe.main_ns().max(pe.system.threads_ns).max(pe.library_ns()) as f64;
+    profile.pes.iter().map(time).sum::<f64>().max(1.0)
+}
+
+/// Calls and time of the routines that `of` picks, over all PEs.
+fn sum(profile: &Merged, of: impl Fn(&Routine) -> bool) -> (u64, f64) {
+    let picked = profile.routines.iter().filter(|r| of(r));
+    picked.fold((0, 0.0), |(calls, ns), r| (calls.saturating_add(r.all_calls()), ns + r.spent_ns() as f64))
+}
+
+fn is_quiet(r: &Routine) -> bool {
+    r.class == Class::Order && r.name.contains("quiet")
+}
+
+/// The busiest call site of the routines that `of` picks, for people.
+fn busiest(profile: &Merged, symbols: &dyn Symbols, of: impl Fn(&str) -> bool) -> String {
+    let view = crate::report::View::Callsites;
+    let options = crate::report::Options { sort: crate::report::SortKey::Calls, ..Default::default() };
+    let grids = grids(view, profile, &options, symbols);
+    let cell = |row: &[crate::report::grid::Cell], at: usize| row[at].shown(crate::report::grid::Kind::Text);
+    let found = grids.iter().flat_map(|grid| &grid.rows).find(|row| of(&cell(row, 1)));
+    found.map_or(String::new(), |row| format!("; most at {}", cell(row, 0)))
+}
+
+/// PEs by what `of` gives, and their sum.
+fn by_pe(profile: &Merged, of: impl Fn(&PeRow) -> u64) -> Vec<(u32, u64)> {
+    profile.pes.iter().map(|pe| (pe.pe, of(pe))).collect()
+}

@@ -1,0 +1,31 @@
+//! Questions with always the same answer, asked again and again.
+
+use crate::merge::Merged;
+use crate::op::Class;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, WORTH, busiest, run_ns, sum};
+
+/// Calls of a PE before they are many.
+const MANY: u64 = 100_000;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (calls, ns) = sum(profile, |r| r.class == Class::Query);
+    let share = ns / run_ns(profile);
+    let a_pe = calls / (profile.pes.len() as u64).max(1);
+    if a_pe < MANY || share < WORTH {
+        return None;
+    }
+    let most = profile.routines.iter().filter(|r| r.class == Class::Query).max_by_key(|r| r.all_calls())?;
+    Some(Finding {
+        what: format!("{} is called {} times", most.name, shown_count(most.all_calls())),
+        evidence: format!(
+            "{} in it and its like over all PEs{}",
+            shown_time(ns),
+            busiest(profile, symbols, |name| name == most.name)
+        ),
+        try_this: "ask once, before the loop, and keep the answer in a variable",
+        share,
+    })
+}

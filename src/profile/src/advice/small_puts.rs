@@ -1,0 +1,35 @@
+//! Many small blocking puts to one PE.
+
+use crate::merge::{Merged, is_blocking_put};
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, WORTH, busiest, run_ns, sum};
+
+/// Calls a PE makes before they are many.
+const MANY: u64 = 10_000;
+/// Share of a PE's puts that go to one peer.
+const ONE_PEER: f64 = 0.5;
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let (_, ns) = sum(profile, is_blocking_put);
+    let share = ns / run_ns(profile);
+    let worst = profile.pes.iter().max_by_key(|pe| (pe.small_puts, std::cmp::Reverse(pe.pe)))?;
+    let (calls, (to, most)) = (worst.small_puts, worst.most_puts?);
+    // Scattered small puts are a program's nature; a run of them to one peer can be one message.
+    if share < WORTH || calls < MANY || (most.calls as f64) < ONE_PEER * worst.puts as f64 || Some(worst.pe) == to {
+        return None;
+    }
+    let to = to.map_or("others".to_owned(), |pe| format!("PE {pe}"));
+    let bytes = most.bytes / most.calls.max(1);
+    Some(Finding {
+        what: format!("many small puts to one PE: PE {} makes {} to {to}", worst.pe, shown_count(most.calls)),
+        evidence: format!(
+            "{bytes} bytes each on average, {} in puts over all PEs{}",
+            shown_time(ns),
+            busiest(profile, symbols, |name| name.contains("put") || name.ends_with("_p"))
+        ),
+        try_this: "collect them in a buffer and send it with one put, or use shmem_iput for a stride",
+        share,
+    })
+}

@@ -1,0 +1,34 @@
+//! Strided transfers of tiny elements.
+
+use crate::merge::Merged;
+use crate::model::Routine;
+use crate::report::{Symbols, shown_count, shown_time};
+
+use super::{Finding, WORTH, busiest, run_ns, sum};
+
+/// Calls of a PE before they are many.
+const MANY: u64 = 1000;
+/// Bytes of a call below which it is more effort than data.
+const SMALL: u64 = 4096;
+
+fn is_strided(name: &str) -> bool {
+    ["_iput", "_iget", "_ibput", "_ibget"].iter().any(|part| name.contains(part))
+}
+
+/// See the module.
+pub fn find(profile: &Merged, symbols: &dyn Symbols) -> Option<Finding> {
+    let of = |r: &Routine| is_strided(&r.name);
+    let (calls, ns) = sum(profile, of);
+    let bytes = profile.routines.iter().filter(|r| of(r)).map(|r| r.all_bytes()).fold(0, u64::saturating_add);
+    let share = ns / run_ns(profile);
+    if calls / (profile.pes.len() as u64).max(1) < MANY || bytes / calls.max(1) >= SMALL || share < 2.0 * WORTH {
+        return None;
+    }
+    Some(Finding {
+        what: format!("{} strided transfers of {} bytes", shown_count(calls), bytes / calls.max(1)),
+        evidence: format!("{} in them over all PEs{}", shown_time(ns), busiest(profile, symbols, is_strided)),
+        try_this: "pack the elements into a buffer and send it with one put; shmem_ibput for blocks in place \
+                   of single elements",
+        share,
+    })
+}

@@ -1,0 +1,242 @@
+//! Each rule fires on what it is for, and none on a clean program.
+
+use crate::detail::{Detail, Peer, Sync, Team, Traffic};
+use crate::model::{Job, Pe, Profile, Progress, Routine, SizeCount};
+use crate::op::{Class, find as op};
+use crate::report::NoSymbols;
+use crate::size::size_class;
+
+use super::{Finding, RULES};
+
+const MS: u64 = 1_000_000;
+
+fn routine(name: &str, class: Class, calls: u64, bytes: u64, total_ns: u64) -> Routine {
+    let mut r = Routine::new(name, class);
+    (r.calls[2], r.bytes[2], r.timed_calls, r.total_ns) = (calls, calls * bytes, calls, total_ns);
+    r.add_size(SizeCount { class: size_class(bytes as usize) as u8, distance: 2, calls, bytes: calls * bytes });
+    r
+}
+
+/// Four PEs of one second with these routines; `share` of their puts go to the next PE.
+fn profile(routines: &[Routine], share: f64) -> Profile {
+    let puts: u64 = routines.iter().filter(|r| r.class == Class::Put).map(Routine::all_calls).sum();
+    let pe = |pe: u32| {
+        let to = |to: u32, part: f64| {
+            let calls = (puts as f64 * part) as u64;
+            Peer { pe: Some(to), put: Traffic { calls, bytes: 8 * calls }, ..Peer::default() }
+        };
+        let rest = (1.0 - share) / 3.0;
+        let peers = (0..4).map(|other| to(other, if other == (pe + 1) % 4 { share } else { rest })).collect();
+        Pe {
+            pe,
+            progress: Progress::Finalized,
+            end_ns: 1000 * MS,
+            routines: routines.to_vec(),
+            detail: Detail { peers, ..Detail::default() },
+            ..Pe::default()
+        }
+    };
+    Profile { job: Job { npes: 4, ..Job::default() }, pes: (0..4).map(pe).collect() }
+}
+
+/// Adds barriers to which `late` comes 60 ms later than the others, or a different PE each time.
+fn with_barriers(mut profile: Profile, late: Option<u32>) -> Profile {
+    for pe in &mut profile.pes {
+        pe.detail.teams = vec![Team { stride: 1, size: 4, calls: 10, ..Team::default() }];
+        pe.detail.sync_every = 1;
+        pe.detail.syncs = (0..10_u64)
+            .map(|number| {
+                let is_late = late.unwrap_or((number % 4) as u32) == pe.pe;
+                let arrived_ns = number * 90 * MS + if is_late { 60 * MS } else { 0 };
+                Sync { op: op("shmem_barrier_all").unwrap(), number, arrived_ns, ..Sync::default() }
+            })
+            .collect();
+    }
+    profile
+}
+
+fn findings(profile: &Profile) -> Vec<(&'static str, Finding)> {
+    super::findings(&profile.into(), &NoSymbols)
+}
+
+fn names(profile: &Profile) -> Vec<&'static str> {
+    findings(profile).into_iter().map(|(name, _)| name).collect()
+}
+
+#[test]
+fn the_page_has_every_rule() {
+    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/advice.md")).unwrap();
+    let listed: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert_eq!(listed, super::RULES.iter().map(|rule| rule.name).collect::<Vec<_>>());
+}
+
+#[test]
+fn each_rule_fires_on_what_it_is_for() {
+    let p = |calls| routine("shmem_long_p", Class::Put, calls, 8, 100 * MS);
+    let cases = [
+        ("small-puts", profile(&[p(100_000)], 0.9)),
+        ("quiet-often", profile(&[p(50_000), routine("shmem_quiet", Class::Order, 50_000, 0, 30 * MS)], 0.25)),
+        ("barrier-late", with_barriers(profile(&[], 0.25), Some(2))),
+        (
+            "get-and-wait",
+            profile(
+                &[
+                    routine("shmem_getmem", Class::Get, 1000, 4096, 50 * MS),
+                    routine("shmem_long_wait_until", Class::Wait, 1000, 0, 90 * MS),
+                ],
+                0.25,
+            ),
+        ),
+        ("polling", profile(&[routine("shmem_long_test", Class::Test, 5_000_000, 0, 300 * MS)], 0.25)),
+        ("heap", profile(&[routine("shmem_malloc", Class::Memory, 500, 0, 200 * MS)], 0.25)),
+        ("serial-pe", uneven(900 * MS, 100 * MS)),
+        (
+            "barriers-per-byte",
+            profile(&[routine("shmem_barrier_all", Class::Barrier, 5000, 0, 300 * MS), p(5000)], 0.25),
+        ),
+        ("oversubscribed", {
+            let mut crowd = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 300 * MS)], 0.25);
+            crowd.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 2));
+            crowd
+        }),
+        ("queries", profile(&[routine("shmem_my_pe", Class::Query, 9_000_000, 0, 50 * MS)], 0.25)),
+        (
+            "put-then-flag",
+            profile(
+                &[
+                    routine("shmem_putmem", Class::Put, 4000, 512, 30 * MS),
+                    routine("shmem_fence", Class::Order, 4000, 0, 40 * MS),
+                    p(4000),
+                    routine("shmem_long_wait_until", Class::Wait, 4000, 0, 10 * MS),
+                ],
+                0.25,
+            ),
+        ),
+        ("small-gets", profile(&[routine("shmem_long_g", Class::Get, 100_000, 8, 150 * MS)], 0.25)),
+        ("strided", profile(&[routine("shmem_long_iput", Class::Put, 9000, 512, 90 * MS)], 0.25)),
+        ("contended-atomics", {
+            let amo = routine("shmem_long_atomic_inc", Class::Amo, 1_000_000, 8, 180 * MS);
+            let mut all = profile(&[amo], 0.25);
+            let traffic = Traffic { calls: 1_000_000, bytes: 8_000_000 };
+            let peers = vec![Peer { pe: Some(0), amo: traffic, ..Peer::default() }];
+            all.pes.iter_mut().for_each(|pe| pe.detail.peers = peers.clone());
+            all
+        }),
+        ("locks", profile(&[routine("shmem_set_lock", Class::Lock, 900, 0, 400 * MS)], 0.25)),
+        ("hot-pe", {
+            let mut all = profile(&[routine("shmem_putmem", Class::Put, 9000, 4096, 190 * MS)], 0.25);
+            let traffic = Traffic { calls: 9000, bytes: 9000 * 4096 };
+            all.pes.iter_mut().for_each(|pe| {
+                pe.detail.peers = vec![Peer { pe: Some(u32::from(pe.pe == 0)), put: traffic, ..Peer::default() }];
+            });
+            all.pes[0].detail.peers[0].put = Traffic { calls: 9, bytes: 72 };
+            all
+        }),
+        ("heap-full", {
+            let mut full = profile(&[], 0.25);
+            (full.pes[2].detail.system.memory[1], full.pes[2].detail.system.heap_most) = (1000, 950);
+            full
+        }),
+    ];
+    assert_eq!(cases.len(), RULES.len(), "a rule without a test");
+    for (name, profile) in cases {
+        let found = findings(&profile);
+        assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [name]);
+        assert!(found[0].1.share > 0.0 && !found[0].1.evidence.is_empty());
+    }
+}
+
+/// Four PEs of one second of which the first works so long, and each other one so long and then waits.
+fn uneven(first: u64, others: u64) -> Profile {
+    let mut profile = profile(&[], 0.25);
+    for pe in &mut profile.pes {
+        let wait = 1000 * MS - if pe.pe == 0 { first } else { others };
+        pe.routines = vec![routine("shmem_barrier_all", Class::Barrier, 10, 0, wait)];
+    }
+    profile
+}
+
+/// More than a fifth of the time is in the library: then there is something to say.
+#[test]
+fn never_nothing_where_the_library_takes_a_fifth() {
+    for (name, class) in [
+        ("shmem_barrier_all", Class::Barrier),
+        ("shmem_long_sum_reduce", Class::Collective),
+        ("shmem_long_wait_until", Class::Wait),
+        ("shmem_putmem", Class::Put),
+        ("shmem_long_atomic_inc", Class::Amo),
+        ("shmem_team_sync", Class::Barrier),
+        ("shmem_malloc", Class::Memory),
+    ] {
+        let much = profile(&[routine(name, class, 20, 1 << 20, 210 * MS)], 0.25);
+        let found = findings(&much);
+        assert_eq!(found.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["library-time"], "{name}");
+        assert!(found[0].1.what.starts_with("21 %"), "{:?}", found[0]);
+        assert!(names(&profile(&[routine(name, class, 20, 1 << 20, 190 * MS)], 0.25)).is_empty(), "{name}");
+    }
+    // Nor is it said where a rule explains the time, but where it explains none.
+    let mut full = profile(&[routine("shmem_putmem", Class::Put, 20, 1 << 20, 500 * MS)], 0.25);
+    (full.pes[2].detail.system.memory[1], full.pes[2].detail.system.heap_most) = (1000, 950);
+    assert_eq!(names(&full), ["library-time", "heap-full"]);
+}
+
+#[test]
+fn none_fires_where_there_is_nothing_to_gain() {
+    let p = |calls, ns| routine("shmem_long_p", Class::Put, calls, 8, ns);
+    for (what, profile) in [
+        ("nothing", profile(&[], 0.25)),
+        ("scattered puts", profile(&[p(10_000_000, 190 * MS)], 0.25)),
+        ("even work", uneven(830 * MS, 820 * MS)),
+        ("a core for each PE", {
+            let mut roomy = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 190 * MS)], 0.25);
+            roomy.pes.iter_mut().for_each(|pe| (pe.host, pe.detail.system.cores) = ("vm".into(), 4));
+            roomy
+        }),
+        ("large gets", profile(&[routine("shmem_getmem", Class::Get, 20_000, 1 << 16, 190 * MS)], 0.25)),
+        (
+            "a flag without a fence",
+            profile(&[routine("shmem_putmem", Class::Put, 4000, 512, 30 * MS), p(4000, MS)], 0.25),
+        ),
+        ("few puts", profile(&[p(1000, 100 * MS)], 0.9)),
+        ("cheap puts", profile(&[p(100_000, MS)], 0.9)),
+        (
+            "a quiet a batch",
+            profile(&[p(100_000, 100 * MS), routine("shmem_quiet", Class::Order, 11_000, 0, MS)], 0.25),
+        ),
+        ("barriers that each waits for in turn", with_barriers(profile(&[], 0.25), None)),
+        (
+            "signals",
+            profile(
+                &[
+                    routine("shmem_getmem", Class::Get, 1000, 4096, 50 * MS),
+                    routine("shmem_signal_wait_until", Class::Wait, 1000, 0, 90 * MS),
+                    routine("shmem_putmem_signal", Class::Signal, 1000, 4096, 10 * MS),
+                ],
+                0.25,
+            ),
+        ),
+        ("one PE that collects", {
+            let mut one = profile(&[routine("shmem_long_wait_until", Class::Wait, 400, 0, 20 * MS)], 0.25);
+            one.pes[0].routines.push(routine("shmem_getmem", Class::Get, 800, 4096, 200 * MS));
+            one
+        }),
+        ("some tests", profile(&[routine("shmem_long_test", Class::Test, 200_000, 0, 10 * MS)], 0.25)),
+        ("a few allocations", profile(&[routine("shmem_malloc", Class::Memory, 10, 0, 190 * MS)], 0.25)),
+    ] {
+        assert_eq!(names(&profile), [""; 0], "{what}");
+    }
+}
+
+#[test]
+fn absurd_counts_of_a_damaged_profile_are_no_end() {
+    let absurd = |name: &str| {
+        let mut r = Routine::new(name, Class::Put);
+        (r.calls, r.bytes, r.timed_calls, r.total_ns) = ([u64::MAX; 4], [u64::MAX; 4], u64::MAX, u64::MAX);
+        r
+    };
+    let mut damaged = profile(&[], 0.25);
+    for pe in &mut damaged.pes {
+        pe.routines = vec![absurd("shmem_long_p"), absurd("shmem_int_p"), absurd("shmem_quiet")];
+    }
+    findings(&damaged);
+}

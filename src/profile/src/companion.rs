@@ -1,0 +1,305 @@
+//! A process beside a job that serves, writes and pushes its metrics: `oshprof serve --job-on-stdin`. Neither the
+//! library nor the launcher has HTTP; they start it and hand the profile's segment over to it.
+//!
+//! It is no child of whoever starts it for longer than a moment, and has a session of its own: it outlives the job
+//! until its last numbers have been fetched.
+
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::segment::handover::Handover;
+
+/// The variable that asks for it where there is no option.
+pub const VARIABLE: &str = "SHMEM_METRICS";
+/// What a value of [`VARIABLE`] looks like.
+pub const EXPECTED: &str =
+    "expected serve, serve=ADDRESS, file=FILE, push=URL, push, forget or page, separated by commas";
+/// Has the address of a push come from the `OTEL_*` variables.
+pub const BY_VARIABLES: &str = "otlp";
+/// How long it may take to prepare.
+const START: Duration = Duration::from_secs(10);
+/// How long a snapshot may take.
+const SNAPSHOT: Duration = Duration::from_secs(5);
+/// How long its last exports may take, and a little.
+const LAST: Duration = Duration::from_millis(2500);
+/// How long numbers are served after the end of a job that nobody fetches.
+const LINGER: &str = "2m";
+/// The same for a page: its reader looks every second.
+const PAGE_LINGER: &str = "10s";
+/// Variables that are for the program only.
+const NOT_FOR_IT: [&str; 3] = ["LD_PRELOAD", "SHMEM_TOOLS", VARIABLE];
+
+/// What is to become of a job's metrics.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Destinations {
+    /// They are served at this address; empty: at the usual one.
+    pub serve: Option<String>,
+    /// They are written to a file.
+    pub file: Option<String>,
+    /// They are pushed to an address.
+    pub push: Option<String>,
+    /// A Pushgateway is to forget the job at its end.
+    pub forget: bool,
+    /// A page for a browser.
+    pub page: bool,
+}
+
+impl Destinations {
+    /// Understands a value of [`VARIABLE`].
+    ///
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str) -> Result<Destinations, &'static str> {
+        let mut wanted = Destinations::default();
+        // Commas may be part of names of files and of addresses.
+        let mut words: Vec<String> = Vec::new();
+        for word in text.split(',') {
+            let begins = ["serve", "file=", "push", "forget", "page", "on", "off"].iter().any(|known| {
+                word.strip_prefix(known)
+                    .is_some_and(|rest| known.ends_with('=') || rest.is_empty() || rest.starts_with('='))
+            });
+            match words.last_mut() {
+                Some(last) if !begins => *last += &format!(",{word}"),
+                _ => words.push(word.to_owned()),
+            }
+        }
+        for word in words {
+            match word.split_once('=') {
+                None => match word.as_str() {
+                    "serve" | "on" | "1" => wanted.serve = Some(String::new()),
+                    "push" => wanted.push = Some(BY_VARIABLES.to_owned()),
+                    "forget" => wanted.forget = true,
+                    "page" => wanted.page = true,
+                    "" | "off" | "0" => {}
+                    _ => return Err(EXPECTED),
+                },
+                Some((_, "")) => return Err(EXPECTED),
+                Some(("serve", address)) => wanted.serve = Some(address.to_owned()),
+                Some(("file", file)) => wanted.file = Some(file.to_owned()),
+                Some(("push", to)) => wanted.push = Some(to.to_owned()),
+                Some(_) => return Err(EXPECTED),
+            }
+        }
+        Ok(wanted)
+    }
+
+    /// As a value of [`VARIABLE`].
+    pub fn text(&self) -> String {
+        let serve =
+            self.serve.as_ref().map(|to| if to.is_empty() { "serve".to_owned() } else { format!("serve={to}") });
+        let file = self.file.as_ref().map(|file| format!("file={file}"));
+        let push = self.push.as_ref().map(|to| format!("push={to}"));
+        let word = |is: bool, word: &str| is.then(|| word.to_owned());
+        let all = [serve, file, push, word(self.forget, "forget"), word(self.page, "page")];
+        all.into_iter().flatten().collect::<Vec<_>>().join(",")
+    }
+
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.serve.is_none() && self.file.is_none() && self.push.is_none() && !self.page
+    }
+
+    /// Arguments of the processes that do it: the page has one of its own.
+    fn commands(&self) -> Vec<Vec<&str>> {
+        let mut metrics = vec!["serve", "--job-on-stdin", "--linger", LINGER];
+        match self.serve.as_deref() {
+            None => {}
+            Some("") => metrics.extend(["--listen", "127.0.0.1:9745"]),
+            Some(address) => metrics.extend(["--listen", address]),
+        }
+        for (option, value) in [("--file", &self.file), ("--push", &self.push)] {
+            metrics.extend(value.iter().flat_map(|value| [option, value.as_str()]));
+        }
+        metrics.extend(self.forget.then_some("--push-forget"));
+        let page = vec!["serve", "--job-on-stdin", "--linger", PAGE_LINGER, "--listen", "127.0.0.1:0", "--page"];
+        let any = self.serve.is_some() || self.file.is_some() || self.push.is_some();
+        [any.then_some(metrics), self.page.then_some(page)].into_iter().flatten().collect()
+    }
+}
+
+/// Those that are beside a job.
+#[derive(Debug, Default)]
+pub struct Companions(Vec<Companion>);
+
+/// One of them.
+#[derive(Debug)]
+struct Companion {
+    stream: Mutex<UnixStream>,
+    url: String,
+}
+
+impl Companions {
+    /// Starts what is wanted, and waits until it is ready.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn start(wanted: &Destinations, tool: Option<&Path>) -> Result<Companions, String> {
+        if wanted.is_empty() {
+            return Ok(Companions::default());
+        }
+        let tool = tool.ok_or("oshprof is neither beside this program nor in PATH")?;
+        let each = wanted.commands().into_iter().map(|arguments| Companion::start(tool, &arguments));
+        each.collect::<Result<_, _>>().map(Companions)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Where they serve, for people.
+    pub fn urls(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|one| one.url.as_str()).filter(|url| !url.is_empty())
+    }
+
+    /// Hands the job over.
+    ///
+    /// # Errors
+    /// What the system answered.
+    pub fn take(&self, segment: BorrowedFd<'_>, about: &[(&str, &str)]) -> io::Result<()> {
+        self.0.iter().try_for_each(|one| Handover::over(one.lock().as_fd(), segment, about))
+    }
+
+    /// Has the numbers of this moment written.
+    pub fn snapshot(&self) {
+        for one in &self.0 {
+            one.ask("snapshot\n", SNAPSHOT);
+        }
+    }
+
+    /// Says how the job ended, and waits until its last numbers are where they are to go.
+    pub fn end(&self, state: &str) {
+        let until = Instant::now() + LAST;
+        // First all are told: each does its work in the time of the others.
+        let told = self.0.iter().filter(|one| one.say(&format!("state={state}\n\n")).is_ok());
+        for one in told.collect::<Vec<_>>() {
+            one.hear(until.saturating_duration_since(Instant::now()));
+        }
+    }
+}
+
+impl Companion {
+    fn start(tool: &Path, arguments: &[&str]) -> Result<Companion, String> {
+        let failed = |error: io::Error| format!("{}: {error}", tool.display());
+        let (mine, theirs) = UnixStream::pair().map_err(failed)?;
+        let mut command = Command::new(tool);
+        command.args(arguments).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+        NOT_FOR_IT.iter().for_each(|name| _ = command.env_remove(name));
+        let mut child = command.spawn().map_err(failed)?;
+        // The other end is the child's alone.
+        drop(command);
+        // It goes on as another process at once. Whoever takes all children here may have been first.
+        let _ = child.wait();
+        let companion = Companion { stream: Mutex::new(mine), url: String::new() };
+        let said = companion.hear_until(b"\n\n", START);
+        match said.trim_end().split_once('=') {
+            Some(("ready", url)) => Ok(Companion { url: url.to_owned(), ..companion }),
+            Some(("error", why)) => Err(why.to_owned()),
+            _ => Err(format!("{} did not begin", tool.display())),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, UnixStream> {
+        self.stream.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self, what: &str, at_most: Duration) {
+        if self.say(what).is_ok() {
+            self.hear(at_most);
+        }
+    }
+
+    fn say(&self, what: &str) -> io::Result<()> {
+        crate::segment::handover::tell(self.lock().as_fd(), what.as_bytes())
+    }
+
+    /// Waits for the answer.
+    fn hear(&self, at_most: Duration) {
+        self.hear_until(b"\n", at_most);
+    }
+
+    fn hear_until(&self, end: &[u8], at_most: Duration) -> String {
+        let until = Instant::now() + at_most;
+        let mut stream = self.lock();
+        let mut text = Vec::new();
+        let mut byte = [0];
+        while !text.ends_with(end) {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
+                break;
+            }
+            match stream.read(&mut byte) {
+                Ok(1) => text.push(byte[0]),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                _ => break,
+            }
+        }
+        String::from_utf8_lossy(&text).into_owned()
+    }
+}
+
+/// `oshprof`: the one in a folder, else one of the user's.
+pub fn tool(folder: Option<PathBuf>, path: Option<OsString>) -> Option<PathBuf> {
+    let path = path.unwrap_or_default();
+    let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute());
+    folder.into_iter().chain(named).map(|folder| folder.join("oshprof")).find(|file| file.is_file())
+}
+
+/// Says something to the terminal, where there is one to hear it.
+pub fn announce(who: &str, companions: &Companions) {
+    for url in companions.urls() {
+        let _ = writeln!(io::stderr(), "{who}: metrics: {url}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_the_variable() {
+        let of = |text: &str| Destinations::parse(text).unwrap();
+        let serve = |address: &str| Destinations { serve: Some(address.to_owned()), ..Destinations::default() };
+        assert_eq!((of("on"), of("serve"), of("1")), (serve(""), serve(""), serve("")));
+        assert_eq!(of("serve=[::1]:80"), serve("[::1]:80"));
+        for nothing in ["", "off", "0"] {
+            assert!(of(nothing).is_empty(), "{nothing}");
+        }
+        let all = of("serve=:9745,file=a,b.prom,push=http://c:4318/x?y=1,2,forget,page");
+        assert_eq!(all.file.as_deref(), Some("a,b.prom"));
+        assert_eq!(all.push.as_deref(), Some("http://c:4318/x?y=1,2"));
+        assert!(all.forget && all.page);
+        assert_eq!(of(&all.text()), all);
+        assert_eq!(of("push").push.as_deref(), Some(BY_VARIABLES));
+        for wrong in ["yes", "file", "file=", "serve=", "metrics=1", "9745"] {
+            assert_eq!(Destinations::parse(wrong), Err(EXPECTED), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn one_process_for_metrics_and_one_for_the_page() {
+        let commands =
+            |text: &str| Destinations::parse(text).unwrap().commands().iter().map(|c| c.join(" ")).collect::<Vec<_>>();
+        assert_eq!(commands("off"), [""; 0]);
+        assert_eq!(
+            commands("file=f,push=u,forget"),
+            ["serve --job-on-stdin --linger 2m --file f --push u --push-forget"]
+        );
+        assert_eq!(commands("serve=a,page").len(), 2);
+    }
+
+    #[test]
+    fn without_the_tool_there_is_a_message() {
+        let wanted = Destinations::parse("serve").unwrap();
+        let message = |tool| Companions::start(&wanted, tool).unwrap_err();
+        assert!(message(None).contains("neither beside"));
+        assert!(message(Some(Path::new("/nowhere/oshprof"))).contains("/nowhere/oshprof: No such file"));
+        assert!(message(Some(Path::new("/bin/true"))).contains("/bin/true did not begin"));
+    }
+}

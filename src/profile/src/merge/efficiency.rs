@@ -1,0 +1,301 @@
+//! The factors of parallel efficiency, of the run and of its regions.
+//!
+//! They are those of the POP methodology, for what a profile knows: a PE's time is useful outside of the library, waiting for
+//! others until the last of them has come to a barrier or collective, and in waits and locks; all else in the library is time in
+//! which data moves.
+//!
+//! ```text
+//! parallel        mean of the useful time over the longest time of a PE   = balance x communication
+//! balance         mean of the useful time over the most
+//! communication   most useful time over the longest time                  = transfer x serialisation
+//! transfer        longest time without moving data over the longest time
+//! serialisation   most useful time over the longest time without moving data
+//! ```
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::meetings::Meeting;
+use super::plan::Plan;
+use crate::model::Pe;
+use crate::op::{self, Class};
+
+/// The factors, 0 to 1 each.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factors {
+    /// `balance` times `communication`.
+    pub parallel: f64,
+    /// How evenly the time outside of the library is spread.
+    pub balance: f64,
+    /// `transfer` times `serialisation`.
+    pub communication: f64,
+    /// What is left without the time in which data moves.
+    pub transfer: f64,
+    /// What is left without waiting for others.
+    pub serialisation: f64,
+}
+
+/// Times of one PE, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Parts {
+    /// All of it.
+    pub elapsed_ns: u64,
+    /// Outside of the library.
+    pub useful_ns: u64,
+    /// Waiting for others.
+    pub waiting_ns: u64,
+}
+
+/// What the factors follow from, over PEs that are added in any order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Times {
+    /// PEs that took part.
+    pub pes: u64,
+    /// Longest time of a PE.
+    pub elapsed_most: u64,
+    /// Useful time of all.
+    pub useful_sum: u64,
+    /// Most useful time of a PE.
+    pub useful_most: u64,
+    /// Most of a PE that is useful or waiting.
+    still_most: u64,
+}
+
+impl Times {
+    /// Adds a PE.
+    pub fn add(&mut self, of: Parts) {
+        let elapsed = of.elapsed_ns;
+        let useful = of.useful_ns.min(elapsed);
+        let waiting = of.waiting_ns.min(elapsed - useful);
+        let pes = u64::from(elapsed > 0);
+        self.join(&Times {
+            pes,
+            elapsed_most: elapsed,
+            useful_sum: useful,
+            useful_most: useful,
+            still_most: useful + waiting,
+        });
+    }
+
+    /// Adds other PEs.
+    pub fn join(&mut self, other: &Times) {
+        self.pes += other.pes;
+        self.elapsed_most = self.elapsed_most.max(other.elapsed_most);
+        self.useful_sum = self.useful_sum.saturating_add(other.useful_sum);
+        self.useful_most = self.useful_most.max(other.useful_most);
+        self.still_most = self.still_most.max(other.still_most);
+    }
+
+    /// Time that `pes` PEs have while the longest takes its own, less what is useful of it.
+    pub fn lost_ns(&self, pes: u64) -> u64 {
+        self.elapsed_most.saturating_mul(pes).saturating_sub(self.useful_sum)
+    }
+
+    /// The factors in a job of `pes` PEs; `None` where no time has passed.
+    pub fn factors(&self, pes: u64) -> Option<Factors> {
+        let share = |part: u64, whole: f64| if whole > 0.0 { (part as f64 / whole).min(1.0) } else { 1.0 };
+        let elapsed = self.elapsed_most as f64;
+        if elapsed <= 0.0 || pes == 0 {
+            return None;
+        }
+        let balance = share(self.useful_sum, self.useful_most as f64 * pes as f64);
+        let transfer = share(self.still_most, elapsed);
+        let serialisation = share(self.useful_most, self.still_most as f64);
+        let communication = transfer * serialisation;
+        Some(Factors { parallel: balance * communication, balance, communication, transfer, serialisation })
+    }
+}
+
+/// When the last member came, by meeting.
+pub(super) type LastArrivals = HashMap<Meeting, u64>;
+
+/// Times of the run and of its regions, by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Efficiencies {
+    /// From the end of initialization to the begin of finalization.
+    pub run: Times,
+    /// Without inner regions; what is outside of all has no name.
+    pub regions: BTreeMap<String, Times>,
+    /// Calls, and those whose region is known: short calls of a profile that nobody keeps are counted by routine only.
+    calls: (u64, u64),
+}
+
+impl Efficiencies {
+    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
+        let parts = Recorded::new(plan, pe);
+        self.run.add(parts.run(pe));
+        for (number, region) in pe.detail.regions.iter().enumerate() {
+            let times = parts.region(number, region.own_ns);
+            if times.elapsed_ns > 0 {
+                self.regions.entry(region.name.clone()).or_default().add(times);
+            }
+        }
+        let calls = pe.routines.iter().map(|r| r.all_calls()).fold(0, u64::saturating_add);
+        let placed = pe.detail.sites.iter().filter(|site| !site.routine.is_empty());
+        let placed = placed.map(|site| site.calls).fold(0, u64::saturating_add);
+        self.calls = (self.calls.0.saturating_add(calls), self.calls.1.saturating_add(placed));
+    }
+
+    pub(super) fn join(&mut self, other: Efficiencies) {
+        self.run.join(&other.run);
+        other.regions.into_iter().for_each(|(name, times)| self.regions.entry(name).or_default().join(&times));
+        self.calls = (self.calls.0.saturating_add(other.calls.0), self.calls.1.saturating_add(other.calls.1));
+    }
+
+    /// Whether the calls of regions are known: all but one in a hundred.
+    pub fn has_regions(&self) -> bool {
+        self.regions.len() > 1 && self.calls.1 as f64 >= 0.99 * self.calls.0 as f64
+    }
+}
+
+/// Times in the library, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Library {
+    /// In all calls but those that begin and end the program.
+    all: u64,
+    /// In waits and locks.
+    waits: u64,
+    /// In barriers and collectives.
+    meetings: u64,
+    /// Of meetings whose last arrival is known: until it, and all.
+    until_last: u64,
+    known: u64,
+    /// In calls that begin and end the program.
+    setup: u64,
+}
+
+impl Library {
+    fn add(&mut self, class: Class, ns: u64) {
+        if class == Class::Setup {
+            self.setup = self.setup.saturating_add(ns);
+            return;
+        }
+        self.all = self.all.saturating_add(ns);
+        match class {
+            Class::Wait | Class::Lock => self.waits = self.waits.saturating_add(ns),
+            Class::Barrier | Class::Collective => self.meetings = self.meetings.saturating_add(ns),
+            _ => {}
+        }
+    }
+
+    /// Time in which others were waited for. Where no arrival is known, all of a meeting is.
+    fn waiting(&self) -> u64 {
+        let share = if self.known > 0 { self.until_last as f64 / self.known as f64 } else { 1.0 };
+        self.waits.saturating_add((self.meetings as f64 * share) as u64)
+    }
+}
+
+/// What a PE recorded, as a whole and by number of the region.
+struct Recorded {
+    whole: Library,
+    regions: Vec<Library>,
+}
+
+impl Recorded {
+    fn new(plan: &Plan, pe: &Pe) -> Recorded {
+        let mut whole = Library::default();
+        pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns()));
+        let mut regions = vec![Library::default(); pe.detail.regions.len()];
+        let mut classes: HashMap<&str, Option<Class>> = HashMap::new();
+        for site in &pe.detail.sites {
+            let class = classes
+                .entry(&site.routine)
+                .or_insert_with_key(|name| op::lookup(name).and_then(op::get).map(|row| row.class));
+            if let (Some(class), Some(region)) = (*class, regions.get_mut(usize::from(site.region))) {
+                region.add(class, pe.site_ns(site).unwrap_or(0));
+            }
+        }
+        for sync in &pe.detail.syncs {
+            let team = pe.detail.teams.get(usize::from(sync.team));
+            let last = team.and_then(|team| plan.last_arrivals.get(&(team.key(), sync.number)));
+            let Some(&last) = last.filter(|_| sync.left_ns > sync.arrived_ns) else { continue };
+            let (took, until_last) =
+                (sync.left_ns - sync.arrived_ns, last.clamp(sync.arrived_ns, sync.left_ns) - sync.arrived_ns);
+            let region = regions.get_mut(usize::from(sync.region));
+            for of in region.into_iter().chain([&mut whole]) {
+                of.known += took;
+                of.until_last += until_last;
+            }
+        }
+        Recorded { whole, regions }
+    }
+
+    /// The whole run. Threads count together: what is left of their time is useful.
+    fn run(&self, pe: &Pe) -> Parts {
+        let elapsed_ns = pe.main_ns();
+        let main = elapsed_ns.max(1) as f64;
+        let threads = (pe.detail.system.threads_ns as f64 / main).max(self.whole.all as f64 / main).max(1.0);
+        let useful_ns = elapsed_ns.saturating_sub((self.whole.all as f64 / threads) as u64);
+        Parts { elapsed_ns, useful_ns, waiting_ns: (self.whole.waiting() as f64 / threads) as u64 }
+    }
+
+    /// A region, in which threads spend `own_ns` together.
+    fn region(&self, number: usize, own_ns: u64) -> Parts {
+        let library = self.regions.get(number).copied().unwrap_or_default();
+        let elapsed_ns = own_ns.saturating_sub(library.setup);
+        Parts { elapsed_ns, useful_ns: elapsed_ns.saturating_sub(library.all), waiting_ns: library.waiting() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn times(pes: &[(u64, u64, u64)]) -> Times {
+        let mut times = Times::default();
+        for &(elapsed_ns, useful_ns, waiting_ns) in pes {
+            times.add(Parts { elapsed_ns, useful_ns, waiting_ns });
+        }
+        times
+    }
+
+    #[test]
+    fn factors_of_known_times() {
+        // One PE computes all the time, the other half of it and then waits.
+        let factors = times(&[(100, 100, 0), (100, 50, 50)]).factors(2).unwrap();
+        assert_eq!((factors.balance, factors.communication, factors.parallel), (0.75, 1.0, 0.75));
+        // Both compute half of the time; one moves data in the other half, for which its peer waits.
+        let factors = times(&[(100, 50, 0), (100, 50, 50)]).factors(2).unwrap();
+        assert_eq!((factors.balance, factors.transfer, factors.serialisation), (1.0, 1.0, 0.5));
+        // Both move data at the same time.
+        let factors = times(&[(100, 40, 0), (100, 40, 0)]).factors(2).unwrap();
+        assert_eq!((factors.transfer, factors.serialisation, factors.parallel), (0.4, 1.0, 0.4));
+        // Nothing of it is useful.
+        let factors = times(&[(100, 0, 100)]).factors(1).unwrap();
+        assert_eq!((factors.balance, factors.transfer, factors.serialisation, factors.parallel), (1.0, 1.0, 0.0, 0.0));
+        assert_eq!(times(&[]).factors(2), None);
+        // A PE that took no part is idle.
+        assert_eq!(times(&[(100, 100, 0)]).factors(4).unwrap().parallel, 0.25);
+    }
+
+    /// Whatever was recorded, sound or not.
+    #[test]
+    fn factors_multiply_up_and_lie_between_0_and_1() {
+        let mut random = 1_u64;
+        let mut next = |most: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % most
+        };
+        for round in 0..20_000 {
+            let most = [2, 1000, 1 << 31][round % 3];
+            let pes = 1 + next(8);
+            let mut all = Times::default();
+            let mut halves = [Times::default(); 2];
+            for pe in 0..pes {
+                let of = Parts { elapsed_ns: next(most), useful_ns: next(most), waiting_ns: next(most) };
+                all.add(of);
+                halves[(pe % 2) as usize].add(of);
+            }
+            let [mut first, second] = halves;
+            first.join(&second);
+            assert_eq!(first, all, "the order does not matter");
+            let Some(f) = all.factors(pes) else { continue };
+            for factor in [f.parallel, f.balance, f.communication, f.transfer, f.serialisation] {
+                assert!((0.0..=1.0).contains(&factor), "{f:?} of {all:?}");
+            }
+            assert!((f.parallel - f.balance * f.communication).abs() < 1e-12, "{f:?}");
+            assert!((f.communication - f.transfer * f.serialisation).abs() < 1e-12, "{f:?}");
+            let whole = all.useful_sum as f64 / (pes as f64 * all.elapsed_most as f64);
+            assert!((f.parallel - whole).abs() < 1e-9, "{f:?} of {all:?}");
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What a thread did over time, in slices that double their width when they have come to their end.
+//!
+//! Recording a call adds nothing to a slice. When the first timed call after the end of a slice returns, the times of all operations
+//! so far are summed up by kind, and what has been added since the last such sum goes into the slices that have passed: the
+//! call at hand to where it was, the rest evenly. So a slice costs some hundred nanoseconds, and a call nothing.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use super::{claim, system};
+use crate::clock;
+use crate::segment::extra::{SLICES, Timeline};
+use crate::segment::layout::{RegionHead, Slot};
+use crate::timeline::{KINDS, Slices, kind_of, totals};
+
+/// Width of the first slices in nanoseconds, to the next power of two of ticks.
+const FIRST_NS: u64 = 1_000_000;
+
+fn get(word: &AtomicU64) -> u64 {
+    word.load(Relaxed)
+}
+
+/// A thread has taken the slot: its time line begins with the PE's.
+pub(super) fn begin(slot: &Slot, pe: &RegionHead) {
+    let (head, line) = (&slot.head, &slot.extra.timeline);
+    let now = super::hot::ticks(head);
+    let origin = get(&pe.attach_ticks).clamp(1, now);
+    if get(&line.origin) == 0 {
+        let ticks = (u128::from(FIRST_NS) << 32) / u128::from(get(&head.clock_mult).max(1));
+        line.shift.store(ticks.max(2).ilog2().into(), Relaxed);
+        line.origin.store(origin, Relaxed);
+    }
+    // Initialization is the first call of the PE, and begins before there is a slot.
+    line.settled.store(if get(&pe.init_ticks) == 0 { origin } else { now }, Relaxed);
+    look_again_after(slot, now);
+}
+
+/// The owner of the slot ends.
+pub(super) fn end(slot: &Slot) {
+    let now = super::hot::ticks(&slot.head);
+    settle(slot, 0, now, now);
+}
+
+/// The next look at the slices is when the one of this moment ends.
+fn look_again_after(slot: &Slot, now: u64) {
+    let line = &slot.extra.timeline;
+    let (origin, shift) = (get(&line.origin), get(&line.shift) & 63);
+    let end = origin + ((((now.saturating_sub(origin)) >> shift) + 1) << shift);
+    line.slice_end.store(end, Relaxed);
+    slot.head.slice_end.store(if super::hot::uses_counter(&slot.head) { end } else { 0 }, Relaxed);
+}
+
+/// Whether a slice has ended.
+#[inline(always)]
+pub(super) fn is_due(slot: &Slot, now: u64) -> bool {
+    now >= get(&slot.extra.timeline.slice_end)
+}
+
+/// Puts what was recorded until `end` into the slices; a call of `op` has just been, from `start` on. For the slot's owner.
+#[cold]
+#[inline(never)]
+pub(super) fn settle(slot: &Slot, op: u16, start: u64, end: u64) {
+    let (head, line) = (&slot.head, &slot.extra.timeline);
+    let origin = get(&line.origin);
+    if origin == 0 {
+        return;
+    }
+    let mult = get(&head.clock_mult);
+    // Ticks times 256, in nanoseconds.
+    let overhead_ns = clock::scale_ns(claim::sample_overhead(), mult) as f64 / 256.0;
+    let mut slices = Slots(line);
+    while (end.saturating_sub(origin) >> (get(&line.shift) & 63)) as usize >= SLICES {
+        slices.double();
+    }
+    let sums = totals(slot, overhead_ns);
+    let mut added = [0; KINDS];
+    for (kind, (sum, before)) in sums.into_iter().zip(&line.before).enumerate() {
+        added[kind] = sum.saturating_sub(get(before));
+        before.store(sum, Relaxed);
+    }
+    let scale = |ticks: u64| clock::scale_ns(ticks, mult);
+    crate::timeline::spread(&mut slices, (get(&line.settled), end), (kind_of(op), start), added, scale);
+    line.settled.store(end, Relaxed);
+    look_again_after(slot, end);
+    if let Some(region) = claim::region_unchecked() {
+        system::note_usage(region);
+    }
+}
+
+/// The slices in the segment.
+struct Slots<'a>(&'a Timeline);
+
+impl Slots<'_> {
+    /// Two become one.
+    fn double(&mut self) {
+        let line = self.0;
+        for at in 0..SLICES {
+            for kind in 0..KINDS {
+                let of = |at: usize| line.slices.get(at).map_or(0, |slice| get(&slice[kind]));
+                line.slices[at][kind].store(of(2 * at) + of(2 * at + 1), Relaxed);
+            }
+        }
+        line.shift.store(get(&line.shift) + 1, Relaxed);
+    }
+}
+
+impl Slices for Slots<'_> {
+    fn origin(&self) -> u64 {
+        get(&self.0.origin)
+    }
+
+    fn shift(&self) -> u32 {
+        (get(&self.0.shift) & 63) as u32
+    }
+
+    fn add(&mut self, at: usize, kind: usize, ns: u64) {
+        if let Some(slice) = self.0.slices.get(at) {
+            slice[kind].store(get(&slice[kind]).saturating_add(ns), Relaxed);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The last line of every report: the one that matters.
+
+use super::balance::balance;
+use super::symbols::Symbols;
+use super::{table, view};
+use crate::advice::run_ns;
+use crate::merge::{Late, Merged, SiteRow};
+use crate::model::Routine;
+use crate::op::{self, Class};
+use crate::text::visible;
+
+/// Share of the time that a place has to take to be named.
+const WORTH: f64 = 0.05;
+/// Share of what others lost that has to be due to one PE for it to be named.
+const ONE_PE: f64 = 0.6;
+
+/// Where most of the time goes that could be saved, and which view to look at next; empty where nothing was recorded.
+pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
+    let run = run_ns(profile);
+    if profile.pes.is_empty() || profile.routines.is_empty() {
+        return String::new();
+    }
+    let line = waiting(profile, run, symbols)
+        .into_iter()
+        .chain(moving(profile, run, symbols))
+        .chain(outside(profile, run))
+        .max_by(|a, b| a.0.total_cmp(&b.0));
+    line.filter(|(share, _)| *share >= WORTH).map_or_else(String::new, |(_, line)| table::filled(&visible(&line)))
+}
+
+/// A share of the PEs' time, and the line that tells of it.
+type Line = (f64, String);
+
+fn percent(share: f64) -> String {
+    format!("{:.0} % of PE time", 100.0 * share)
+}
+
+/// Where most is lost by waiting: in a barrier or collective for the PE that comes last, or in a wait or lock.
+fn waiting(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
+    let late = profile.late.first().map(|late| (late.lost_ns, late));
+    let waits = profile
+        .sites
+        .iter()
+        .filter(|row| matches!(class_of(&row.routine), Some(Class::Wait | Class::Lock)) && row.place().is_some());
+    let wait = waits.max_by(|a, b| a.sum.known_ns.cmp(&b.sum.known_ns).then_with(|| b.address.cmp(&a.address)));
+    match (late, wait) {
+        (Some((lost, late)), wait) if wait.is_none_or(|wait| lost >= wait.sum.known_ns) => {
+            Some((lost as f64 / run, late_line(late, lost as f64 / run, symbols)))
+        }
+        (_, Some(wait)) => {
+            let share = wait.sum.known_ns as f64 / run;
+            Some((share, format!("{} waits in {}; see --view waits", percent(share), site(wait, symbols))))
+        }
+        _ => None,
+    }
+}
+
+fn late_line(late: &Late, share: f64, symbols: &dyn Symbols) -> String {
+    let place = late.site.as_ref().map(|(path, address)| view::place(Some((path, *address)), symbols));
+    let place = place.map_or_else(|| late.routine.clone(), |place| format!("{} at {place}", late.routine));
+    let worst = late.worst().filter(|(_, _, lost)| *lost as f64 >= ONE_PE * late.lost_ns as f64);
+    let whom = worst.map(|(pe, ..)| format!(" for PE {pe}")).unwrap_or_default();
+    format!("{} waits in {place}{whom}; see --view imbalance", percent(share))
+}
+
+/// The routine that takes most of the time in which data moves.
+fn moving(profile: &Merged, run: f64, symbols: &dyn Symbols) -> Option<Line> {
+    let moves = |r: &&Routine| !r.class.waits() && r.class != Class::Setup;
+    let routine = profile.routines.iter().filter(moves).max_by_key(|r| r.spent_ns())?;
+    let share = routine.spent_ns() as f64 / run;
+    let of = |row: &&SiteRow| *row.routine == *routine.name && row.place().is_some();
+    let most = profile.sites.iter().filter(of).max_by_key(|row| (row.sum.known_ns, std::cmp::Reverse(row.address)));
+    let place = most.map(|row| format!(", most at {}", view::place(row.place(), symbols))).unwrap_or_default();
+    Some((share, format!("{} is in {}{place}; see --view callsites", percent(share), routine.name)))
+}
+
+/// What perfect balance of the time outside of the library would save.
+fn outside(profile: &Merged, run: f64) -> Option<Line> {
+    let all = balance(&profile.pes);
+    let outside = all.iter().find(|b| b.what == "outside the library").filter(|_| profile.pes.len() > 1)?;
+    let share = (outside.max.1 as f64 - outside.mean_ns) * profile.pes.len() as f64 / run;
+    // A PE that computes longer has the others wait: where they do is told before, unless nobody knows.
+    let known = profile.late.iter().any(|late| late.lost_ns as f64 > 0.0);
+    let text = format!("{} is lost because PE {} computes longest; see --view pe", percent(share), outside.max.0);
+    (!known).then_some((share, text))
+}
+
+fn class_of(routine: &str) -> Option<Class> {
+    op::lookup(routine).and_then(op::get).map(|row| row.class)
+}
+
+fn site(row: &SiteRow, symbols: &dyn Symbols) -> String {
+    format!("{} at {}", row.routine, view::place(row.place(), symbols))
+}

@@ -1,0 +1,139 @@
+//! The head of every report.
+
+use std::fmt::Write as _;
+
+use super::symbols::Symbols;
+use super::table::Table;
+use super::{merge, notes, units};
+use crate::advice;
+use crate::merge::{Factors, Merged, PeRow};
+use crate::text::visible;
+
+/// Regions that have a column beside the run.
+const REGIONS: usize = 4;
+/// Share of the run's time that a region has to lose to have one.
+const WORTH: f64 = 0.01;
+
+/// What stands above every view: what was run, what to know before trusting its numbers, and how well it ran.
+pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
+    let job = &profile.job;
+    let program = if job.program.is_empty() { "(program not known)" } else { &job.program };
+    let command = crate::text::visible(&[program, &job.arguments].join(" "));
+    let hosts = merge::hosts(profile);
+    let on = match hosts.as_slice() {
+        [] => String::new(),
+        [host] => format!(" on {host}"),
+        several => format!(" on {} hosts", several.len()),
+    };
+    let status = job.exit_status.map_or(", not ended".to_owned(), |status| format!(", exit status {status}"));
+    let pes = if job.npes == 1 { "1 PE".to_owned() } else { format!("{} PEs", job.npes) };
+    let level = profile
+        .pes
+        .iter()
+        .map(|pe| pe.level)
+        .max()
+        .map(|level| format!(", profiling level {level}"))
+        .unwrap_or_default();
+    let mut out = format!("profile of {}\n", super::text::shorten(command.trim_end(), super::table::width() - 11));
+    let _ = writeln!(out, "{pes}{on}, wall time {}{status}", units::time(job.wall_ns as f64));
+    if job.start_realtime_ns > 0 {
+        let _ = writeln!(out, "started {}{level}", units::date(job.start_realtime_ns));
+    }
+    if let Some(text) = overhead(profile) {
+        out.push_str(&super::table::filled(&text));
+    }
+    if let Some(line) = oversubscribed(profile) {
+        out.push_str(&super::table::filled(&line));
+    }
+    let notes = notes(profile);
+    const NOTES: usize = 12;
+    for note in notes.iter().take(NOTES) {
+        let _ = writeln!(out, "note: {note}");
+    }
+    if notes.len() > NOTES {
+        let _ = writeln!(out, "note: {} more notes in the JSON report", notes.len() - NOTES);
+    }
+    let factors = factors(profile);
+    if !factors.is_empty() {
+        let _ = write!(out, "\n{factors}");
+    }
+    if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
+        let share = 100.0 * first.share;
+        let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
+        let _ = write!(out, "\n{}", super::table::filled(&line));
+    }
+    out
+}
+
+/// What profiling itself took. `None` for profiles that do not say.
+fn overhead(profile: &Merged) -> Option<String> {
+    let costs = || profile.pes.iter().map(|pe| pe.cost).filter(|cost| cost.timed_ns > 0.0);
+    let pes = costs().count() as f64;
+    if pes == 0.0 {
+        return None;
+    }
+    let counted = costs().map(|cost| cost.counted_ns).sum::<f64>() / pes;
+    let timed = costs().map(|cost| cost.timed_ns).sum::<f64>() / pes;
+    let all: f64 = profile.pes.iter().map(|pe| pe.overhead_ns as f64).sum();
+    Some(format!(
+        "profiling took about {}{}, {} % of the run ({} a counted call, {} a timed one)",
+        units::time(all),
+        if profile.pes.len() > 1 { format!(" summed over {} PEs", profile.pes.len()) } else { String::new() },
+        units::percent(all, merge::run_time_ns(&profile.pes)),
+        units::time(counted),
+        units::time(timed),
+    ))
+}
+
+/// A host on which PEs have to share processors: what they wait for is not each other alone.
+fn oversubscribed(profile: &Merged) -> Option<String> {
+    let hosts = merge::hosts(profile);
+    let on = |host: &str| -> Vec<&PeRow> { profile.pes.iter().filter(|pe| &*pe.host == host).collect() };
+    let excess = |pes: &[&PeRow]| {
+        let cores = pes.iter().map(|pe| pe.system.cores).max().unwrap_or(0);
+        (cores > 0).then_some((pes.len() as f64 / f64::from(cores), cores)).filter(|_| pes.len() > cores as usize)
+    };
+    let crowded = hosts.iter().filter_map(|host| excess(&on(host)).map(|(excess, cores)| (excess, cores, *host)));
+    let (_, cores, host) = crowded.max_by(|a, b| a.0.total_cmp(&b.0).then_with(|| b.2.cmp(a.2)))?;
+    let pes = on(host);
+    let bound = if pes.iter().all(|pe| pe.system.allowed < cores) { "bound" } else { "not bound" };
+    let cores = if cores == 1 { "1 core".to_owned() } else { format!("{cores} cores") };
+    let others = if hosts.len() > 1 { ", as on other hosts" } else { "" };
+    let (count, host) = (pes.len(), visible(host));
+    Some(format!("{count} PEs on {host}, {cores}, {bound}{others}: waits include time without a core"))
+}
+
+/// Rows of the table: title, and which factor it shows.
+type Row = (&'static str, fn(&Factors) -> f64);
+
+const ROWS: [Row; 5] = [
+    ("parallel efficiency", |f| f.parallel),
+    (" = load balance", |f| f.balance),
+    (" x communication", |f| f.communication),
+    ("   = transfer", |f| f.transfer),
+    ("   x serialisation", |f| f.serialisation),
+];
+
+/// The factors of the run, and of the regions that lose most time.
+fn factors(profile: &Merged) -> String {
+    let pes = profile.pes.len() as u64;
+    let times = &profile.efficiencies;
+    let Some(run) = times.run.factors(pes) else { return String::new() };
+    let worth = WORTH * times.run.elapsed_most as f64 * pes as f64;
+    let named = times.regions.iter().filter(|(name, _)| !name.is_empty() && times.has_regions());
+    let mut regions: Vec<(&str, u64, Factors)> = named
+        .filter_map(|(name, times)| Some((name.as_str(), times.lost_ns(pes), times.factors(pes)?)))
+        .filter(|(_, lost, _)| *lost as f64 > worth)
+        .collect();
+    regions.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    regions.truncate(REGIONS);
+    let names: Vec<String> = regions.iter().map(|(name, ..)| super::text::shorten(&visible(name), 11)).collect();
+    let mut columns = vec![("run", 9)];
+    columns.extend(names.iter().map(|name| (name.as_str(), name.chars().count().max(7) + 2)));
+    let mut table = Table::new("", 20, &columns);
+    for (title, factor) in ROWS {
+        let all = [&run].into_iter().chain(regions.iter().map(|(.., factors)| factors));
+        table.row(title, &all.map(|factors| format!("{:.1} %", 100.0 * factor(factors))).collect::<Vec<_>>());
+    }
+    table.finish()
+}

@@ -1,0 +1,57 @@
+//! The factors of parallel efficiency, of the run and of its regions.
+
+use super::line;
+use crate::merge::{Merged, Place, Times};
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::report::symbols::Symbols;
+
+const COLUMNS: [Column; 8] = [
+    column("of", "of", Kind::Text),
+    column("kind", "", Kind::Text),
+    column("parallel", "parallel", Kind::Share),
+    column("balance", "= balance", Kind::Share),
+    column("communication", "x comm.", Kind::Share),
+    column("transfer", "= transfer", Kind::Share),
+    column("serialisation", "x serial.", Kind::Share),
+    column("lost_ns", "lost", Kind::Time),
+];
+
+pub(super) fn grid(profile: &Merged, symbols: &dyn Symbols) -> Grid {
+    let mut grid = Grid::new("efficiency", "Efficiency", &COLUMNS, "no PE got as far as the end of its initialization");
+    let all = &profile.efficiencies;
+    row(&mut grid, profile, ("run", "run"), &all.run);
+    let mut regions: Vec<(&str, &Times)> = all.regions.iter().map(|(name, times)| (name.as_str(), times)).collect();
+    regions.sort_by_key(|(name, times)| (std::cmp::Reverse(lost(profile, times)), *name));
+    for (name, times) in regions.into_iter().filter(|_| all.has_regions()) {
+        row(&mut grid, profile, if name.is_empty() { ("(outside)", "outside") } else { (name, "region") }, times);
+    }
+    for ((from, to), sum) in &profile.phases {
+        let name = |place: Option<&Place>, otherwise: &str| {
+            place.map_or_else(|| otherwise.to_owned(), |place| line(place.file(), symbols))
+        };
+        let of = format!("{} to {}", name(from.as_ref(), "(start)"), name(to.as_ref(), "(end)"));
+        row(&mut grid, profile, (&of, "phase"), &sum.parts);
+    }
+    if !grid.rows.is_empty() {
+        grid.notes.extend([
+            "balance: mean of the time outside of the library over the most. communication: that most over the longest \
+             time. transfer: without time in which data moves; serialisation: without waiting for others. lost: summed over \
+             the PEs. Waits and locks within a phase count as moving data."
+                .to_owned(),
+        ]);
+    }
+    grid
+}
+
+fn lost(profile: &Merged, times: &Times) -> u64 {
+    times.lost_ns(profile.pes.len() as u64)
+}
+
+fn row(grid: &mut Grid, profile: &Merged, (of, kind): (&str, &str), times: &Times) {
+    let Some(f) = times.factors(profile.pes.len() as u64) else { return };
+    let factors = [f.parallel, f.balance, f.communication, f.transfer, f.serialisation];
+    let mut cells: Vec<Cell> = vec![of.into(), kind.into()];
+    cells.extend(factors.map(Cell::Real));
+    cells.push(lost(profile, times).into());
+    grid.row(cells);
+}

@@ -1,0 +1,67 @@
+//! Reading what threads did between barriers, syncs and collectives.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::detail::{LastPhase, Phase};
+use crate::op::{COUNT, Class, OPS};
+use crate::segment::Segment;
+use crate::segment::extra::{SITE_OVERFLOW, Sync, split_key};
+use crate::segment::layout::{OWNER_NONE, RegionHead, Slot};
+
+/// The phases of one thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Phases<'a> {
+    pub(crate) segment: &'a Segment,
+    pub(crate) head: &'a RegionHead,
+    pub(crate) slot: &'a Slot,
+}
+
+fn get(word: &AtomicU64) -> u64 {
+    word.load(Relaxed)
+}
+
+impl Phases<'_> {
+    /// The phase that ends with a meeting.
+    pub(crate) fn before(&self, sync: &Sync) -> Phase {
+        let call_ns = self.segment.scale().ns(get(&sync.left).saturating_sub(get(&sync.arrived)));
+        let library_ns = get(&sync.library_ns).saturating_sub(call_ns);
+        self.phase(get(&sync.from_key), get(&sync.from_left), library_ns)
+    }
+
+    /// The phase after the last meeting, of a thread that was there when finalization began or the PE ended.
+    pub(crate) fn last(&self, end_ns: u64) -> Option<LastPhase> {
+        let begin = &self.slot.extra.phase;
+        let finalize = get(&self.head.finalize_ticks);
+        let end_ns = if finalize == 0 { end_ns } else { self.segment.since_start(finalize) };
+        let is_main = self.setup_ns("init") > 0;
+        if get(&self.head.init_ticks) == 0 || self.slot.head.owner.load(Relaxed) == OWNER_NONE {
+            return None;
+        }
+        if get(&begin.left) == 0 && !is_main {
+            return None;
+        }
+        let claimed = get(&self.slot.head.claimed_ns).saturating_sub(get(&begin.claimed_ns));
+        let library_ns = claimed.saturating_sub(self.setup_ns("finalize"));
+        let site = &self.slot.extra.sites[(get(&begin.site) as usize).min(SITE_OVERFLOW)];
+        let phase = self.phase(get(&site.key), get(&begin.left), library_ns);
+        Some(LastPhase { phase, end_ns: end_ns.max(phase.begin_ns) })
+    }
+
+    /// `from_left`: 0 where there was no meeting before.
+    fn phase(&self, from_key: u64, from_left: u64, library_ns: u64) -> Phase {
+        if from_left == 0 {
+            let begin = get(&self.head.init_ticks).max(get(&self.slot.extra.lives.since));
+            let library_ns = library_ns.saturating_sub(self.setup_ns("init"));
+            return Phase { from: None, begin_ns: self.segment.since_start(begin), library_ns };
+        }
+        let (address, op, _) = split_key(from_key);
+        Phase { from: Some((address, op)), begin_ns: self.segment.since_start(from_left), library_ns }
+    }
+
+    /// Time of the thread in routines that begin (`init`) or end (`finalize`) the program, in nanoseconds.
+    fn setup_ns(&self, which: &str) -> u64 {
+        let is_it = |name: &str| name.contains("finalize") == (which == "finalize");
+        let ops = (0..COUNT).filter(|&op| OPS[op].class == Class::Setup && is_it(OPS[op].name));
+        ops.map(|op| get(&self.slot.cells[op].exact_ns)).sum()
+    }
+}

@@ -1,0 +1,17 @@
+//! Where `libsma` is: in the tree that `PELLUCID_PREFIX` names, else in the one that `./x build` makes.
+
+use std::path::PathBuf;
+
+fn main() {
+    println!("cargo::rerun-if-env-changed=PELLUCID_PREFIX");
+    let here = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let prefix = std::env::var_os("PELLUCID_PREFIX").map_or_else(|| here.join("../../target/pellucid"), PathBuf::from);
+    let lib = prefix.join("lib");
+    // Not resolved: what only checks the source needs no library.
+    println!("cargo::rustc-link-search=native={}", lib.display());
+    println!("cargo::rustc-link-lib=dylib=sma");
+    // Of this package's own programs and tests.
+    println!("cargo::rustc-link-arg=-Wl,-rpath,{}", lib.display());
+    // For build scripts of programs: DEP_SMA_LIB.
+    println!("cargo::metadata=lib={}", lib.display());
+}

@@ -1,0 +1,115 @@
+//! Initialization and the end.
+#![allow(unsafe_code)]
+
+use std::marker::PhantomData;
+
+use crate::{Context, Error, Team, ffi};
+
+/// The library, initialized. It is finalized, with all PEs, when this is dropped.
+///
+/// Operations on the default context are those of the [`Context`] that this dereferences to.
+#[derive(Debug)]
+pub struct Shmem {
+    default: Context<'static>,
+    has_threads: bool,
+    /// Not `Send`: the thread that initializes finalizes.
+    _here: PhantomData<*const ()>,
+}
+
+/// The library as other threads use it.
+#[derive(Debug, Clone, Copy)]
+pub struct Shared<'s> {
+    _shmem: PhantomData<&'s ()>,
+}
+
+/// Initializes the library for one thread, with all PEs.
+///
+/// # Errors
+/// [`Error::Initialized`] where it is already.
+pub fn init() -> Result<Shmem, Error> {
+    start(ffi::THREAD_SINGLE)
+}
+
+/// As [`init`], for several threads.
+///
+/// # Errors
+/// [`Error::Initialized`], [`Error::Threads`].
+pub fn init_threads() -> Result<Shmem, Error> {
+    start(ffi::THREAD_MULTIPLE)
+}
+
+fn start(level: i32) -> Result<Shmem, Error> {
+    let (mut initialized, mut provided) = (0, -1);
+    // SAFETY: may be asked at any time.
+    unsafe { ffi::shmem_query_initialized(&raw mut initialized) };
+    if initialized != 0 {
+        return Err(Error::Initialized);
+    }
+    // SAFETY: may be called where it is not initialized.
+    let failed = unsafe { ffi::shmem_init_thread(level, &raw mut provided) } != 0;
+    if failed || provided < level {
+        return Err(Error::Threads);
+    }
+    let default = Context::of_the_library();
+    Ok(Shmem { default, has_threads: level == ffi::THREAD_MULTIPLE, _here: PhantomData })
+}
+
+impl Shmem {
+    /// All PEs.
+    pub fn world(&self) -> Team<'_> {
+        Team::predefined(ffi::TEAM_WORLD)
+    }
+
+    /// The PEs whose memory this one can reach by load and store.
+    pub fn shared(&self) -> Team<'_> {
+        Team::predefined(ffi::TEAM_SHARED)
+    }
+
+    /// Waits for all PEs and completes what this one has stored.
+    pub fn barrier_all(&self) {
+        // SAFETY: initialized, as self is there.
+        unsafe { ffi::shmem_barrier_all() };
+    }
+
+    /// Waits for all PEs.
+    pub fn sync_all(&self) {
+        // SAFETY: as above.
+        unsafe { ffi::shmem_sync_all() };
+    }
+
+    /// Ends the job with a status.
+    pub fn exit_all(&self, status: i32) -> ! {
+        // SAFETY: as above.
+        unsafe { ffi::shmem_global_exit(status) }
+    }
+
+    /// What threads make contexts from, within a scope of threads.
+    ///
+    /// # Errors
+    /// [`Error::Threads`] where the library was initialized with [`init`].
+    pub fn share(&self) -> Result<Shared<'_>, Error> {
+        if self.has_threads { Ok(Shared { _shmem: PhantomData }) } else { Err(Error::Threads) }
+    }
+}
+
+impl<'s> Shared<'s> {
+    /// All PEs, for the calling thread.
+    pub fn world(&self) -> Team<'s> {
+        Team::predefined(ffi::TEAM_WORLD)
+    }
+}
+
+impl std::ops::Deref for Shmem {
+    type Target = Context<'static>;
+
+    fn deref(&self) -> &Context<'static> {
+        &self.default
+    }
+}
+
+impl Drop for Shmem {
+    fn drop(&mut self) {
+        // SAFETY: matches the initialization. Nothing is left, as all borrow self.
+        unsafe { ffi::shmem_finalize() };
+    }
+}

@@ -1,0 +1,253 @@
+//! The whole interface under `oshrun`: this test program starts itself again as a job of several PEs, where there is
+//! a launcher beside the library; and runs as one PE in any case.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use pellucid::{Compare, Error, Options, Shmem, SignalOp};
+
+/// Set in the PEs of a job.
+const INSIDE: &str = "PELLUCID_RUST_TEST";
+
+fn oshrun() -> Option<PathBuf> {
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target/pellucid");
+    let prefix = std::env::var_os("PELLUCID_PREFIX").map_or(here, PathBuf::from);
+    Some(prefix.join("bin/oshrun")).filter(|path| path.is_file())
+}
+
+#[test]
+fn everything_on_several_pes() {
+    if std::env::var_os(INSIDE).is_some() {
+        return program().expect("room in the heap");
+    }
+    let Some(oshrun) = oshrun() else { panic!("no oshrun: ./x build makes it") };
+    for pes in ["1", "2", "3", "8"] {
+        let job = Command::new(&oshrun)
+            .args(["-n", pes, "--timeout", "60"])
+            .arg(std::env::current_exe().expect("this program"))
+            .args(["--exact", "everything_on_several_pes", "--nocapture"])
+            .env(INSIDE, "1")
+            .output()
+            .expect("oshrun runs");
+        let text = String::from_utf8_lossy(&job.stderr);
+        assert!(job.status.success(), "{pes} PEs: {}\n{text}\n{}", job.status, String::from_utf8_lossy(&job.stdout));
+    }
+}
+
+fn program() -> Result<(), Error> {
+    let shmem = pellucid::init_threads()?;
+    assert_eq!(pellucid::init().err(), Some(Error::Initialized));
+    transfers(&shmem)?;
+    atomics(&shmem)?;
+    teams(&shmem)?;
+    collectives(&shmem)?;
+    signals_and_locks(&shmem)?;
+    threads(&shmem)?;
+    refusals(&shmem)?;
+    Ok(())
+}
+
+fn transfers(shmem: &Shmem) -> Result<(), Error> {
+    let world = shmem.world();
+    let (me, right, left) = (world.me(), world.neighbour(1), world.neighbour(world.size() - 1));
+    let array = shmem.alloc::<[f32; 2]>(10)?;
+    assert!(array.local().iter().all(|pair| pair == [0.0; 2]));
+    shmem.sync_all();
+    shmem.put(&array, 3, &[[me.number() as f32, 0.5]; 4], right);
+    shmem.put_one(&array, 0, [1.0, 2.0], right);
+    shmem.barrier_all();
+    let there = array.local();
+    assert_eq!((there.get(0), there.get(2), there.get(6)), ([1.0, 2.0], [0.0; 2], [left.number() as f32, 0.5]));
+    let mut got = [[9.0; 2]; 4];
+    shmem.get(&array, 3, &mut got, left);
+    let far = world.neighbour(2 * world.size() - 2);
+    assert_eq!(got, [[far.number() as f32, 0.5]; 4]);
+    assert_eq!(shmem.get_one(&array, 0, me), [1.0, 2.0]);
+    if let Some(theirs) = shmem.reach(&array, right) {
+        assert_eq!(theirs.get(3), [me.number() as f32, 0.5]);
+    }
+    shmem.barrier_all();
+
+    let (mut one, mut two) = (vec![[0.0; 2]; 3], [[0.0; 2]; 1]);
+    let sent = [[7.0, 8.0]; 2];
+    shmem.nonblocking(|scope| {
+        scope.get(&array, 3, &mut one, left);
+        scope.get(&array, 0, &mut two, left);
+        scope.put(&array, 8, &sent, right);
+    });
+    shmem.barrier_all();
+    assert_eq!((one, two), (vec![[far.number() as f32, 0.5]; 3], [[1.0, 2.0]]));
+    assert_eq!(array.local().get(9), [7.0, 8.0]);
+
+    let context = world.context(Options::default())?;
+    context.put_one(&array, 1, [3.0, 3.0], right);
+    context.fence();
+    context.put_one(&array, 2, [4.0, 4.0], right);
+    context.quiet();
+    drop(context);
+    shmem.barrier_all();
+    assert_eq!(array.local().get(2), [4.0, 4.0]);
+    // Nothing is a transfer too.
+    shmem.put(&array, 10, &[], right);
+    let empty = shmem.alloc::<u8>(0)?;
+    assert!(empty.is_empty() && empty.local().to_vec().is_empty());
+    Ok(())
+}
+
+fn atomics(shmem: &Shmem) -> Result<(), Error> {
+    let world = shmem.world();
+    let (first, pes) = (world.pe(0).expect("PE 0"), world.size());
+    let (counter, seen) = (shmem.alloc::<u32>(2)?, shmem.alloc::<usize>(4 * pes)?);
+    for _ in 0..4 {
+        let ticket = shmem.fetch_add(&counter, 0, 1, first);
+        shmem.add(&seen, ticket as usize, 1, first);
+    }
+    let mut drawn = 0;
+    shmem.nonblocking(|scope| scope.fetch_add(&mut drawn, &counter, 1, 3, first));
+    assert!(drawn % 3 == 0 && (drawn as usize) < 3 * pes);
+    shmem.barrier_all();
+    assert_eq!(shmem.fetch(&counter, 0, first), 4 * pes as u32);
+    assert!(world.rank() != 0 || seen.local().iter().all(|count| count == 1));
+    let winner = shmem.alloc::<i64>(1)?;
+    let me = world.rank() as i64 + 1;
+    let is_mine = shmem.compare_swap(&winner, 0, 0, me, first) == 0;
+    shmem.barrier_all();
+    assert_eq!(shmem.fetch(&winner, 0, first) == me, is_mine);
+    let real = shmem.alloc::<f64>(1)?;
+    shmem.set(&real, 0, 2.5, world.me());
+    assert_eq!(shmem.swap(&real, 0, 3.5, world.me()), 2.5);
+    let mut now = 0.0;
+    shmem.nonblocking(|scope| scope.fetch(&mut now, &real, 0, world.me()));
+    assert_eq!(now, 3.5);
+    Ok(())
+}
+
+fn teams(shmem: &Shmem) -> Result<(), Error> {
+    let world = shmem.world();
+    let pes = world.size();
+    assert_eq!(world.pes().map(|pe| pe.number()).collect::<Vec<_>>(), (0..pes).collect::<Vec<_>>());
+    assert!(world.pe(pes).is_none() && shmem.shared().rank_of(world.me()).is_some());
+    let even = world.split_strided(0, 2, pes.div_ceil(2))?;
+    assert_eq!(even.is_some(), world.rank().is_multiple_of(2));
+    let array = shmem.alloc::<i32>(1)?;
+    if let Some(even) = &even {
+        assert_eq!((even.rank(), even.size()), (world.rank() / 2, pes.div_ceil(2)));
+        assert_eq!(even.neighbour(1).number(), (even.rank() + 1) % even.size() * 2);
+        let context = even.context(Options::default())?;
+        context.put_one(&array, 0, even.rank() as i32, even.neighbour(1));
+        drop(context);
+        even.sync();
+        assert_eq!(array.local().get(0) as usize, (even.rank() + even.size() - 1) % even.size());
+        if pes > 1 {
+            assert_eq!(even.rank_of(world.pe(1).expect("PE 1")), None);
+        }
+    }
+    drop(even);
+    let (row, column) = world.split_2d(2)?;
+    assert_eq!((row.rank(), column.rank()), (world.rank() % 2, world.rank() / 2));
+    assert_eq!(world.split_strided(0, 1, pes + 1).err(), Some(Error::NoTeam));
+    assert_eq!(world.split_2d(0).err(), Some(Error::NoTeam));
+    Ok(())
+}
+
+fn collectives(shmem: &Shmem) -> Result<(), Error> {
+    let world = shmem.world();
+    let (rank, pes) = (world.rank(), world.size());
+    let mine = shmem.alloc_from(&[rank as i64, 1, -(rank as i64)])?;
+    let result = shmem.alloc::<i64>(3)?;
+    let total = (pes * (pes - 1) / 2) as i64;
+    world.sum(&result, &mine);
+    assert_eq!(result.local().to_vec(), [total, pes as i64, -total]);
+    world.max(&result, &mine);
+    assert_eq!(result.local().to_vec(), [pes as i64 - 1, 1, 0]);
+    world.min(&result, &mine);
+    assert_eq!(result.local().get(2), 1 - pes as i64);
+    world.exclusive_scan(&result, &mine);
+    assert_eq!(result.local().get(1), rank as i64);
+    world.inclusive_scan(&result, &mine);
+    assert_eq!(result.local().get(1), rank as i64 + 1);
+    world.or(&result, &mine);
+    assert_eq!(result.local().get(1), 1);
+    // In place.
+    world.product(&mine, &mine);
+    assert_eq!(mine.local().get(1), 1);
+    let (from, all) = (shmem.alloc_from(&[rank as u16; 3])?, shmem.alloc::<u16>(3 * pes)?);
+    world.gather_all(&all, &from);
+    assert_eq!(all.local().to_vec(), (0..pes).flat_map(|pe| [pe as u16; 3]).collect::<Vec<_>>());
+    world.gather_some(&all, &from, rank % 3);
+    let expected: Vec<_> = (0..pes).flat_map(|pe| vec![pe as u16; pe % 3]).collect();
+    assert_eq!(all.local().to_vec()[..expected.len()], expected);
+    let last = world.pe(pes - 1).expect("a PE");
+    let copy = shmem.alloc::<u16>(3)?;
+    world.broadcast(&copy, &from, last);
+    assert_eq!(copy.local().to_vec(), [pes as u16 - 1; 3]);
+    let blocks: Vec<u8> = (0..pes).map(|pe| (10 * rank + pe) as u8).collect();
+    let (blocks, got) = (shmem.alloc_from(&blocks)?, shmem.alloc::<u8>(pes)?);
+    world.exchange_all(&got, &blocks);
+    assert_eq!(got.local().to_vec(), (0..pes).map(|pe| (10 * pe + rank) as u8).collect::<Vec<_>>());
+    Ok(())
+}
+
+fn signals_and_locks(shmem: &Shmem) -> Result<(), Error> {
+    let world = shmem.world();
+    let right = world.neighbour(1);
+    let (data, signal) = (shmem.alloc::<u64>(4)?, shmem.signal()?);
+    shmem.put_signal(&data, 1, &[5, 6], &signal, SignalOp::Add, 2, right);
+    assert_eq!(shmem.wait_signal(&signal, Compare::GreaterOrEqual, 2), 2);
+    assert_eq!(data.local().to_vec(), [0, 5, 6, 0]);
+    shmem.barrier_all();
+    shmem.update_signal(&signal, SignalOp::Add, 1, right);
+    shmem.wait_signal(&signal, Compare::Equal, 3);
+    // Nobody replaces it before all have seen it.
+    shmem.barrier_all();
+    let sent = [8, 9];
+    shmem.nonblocking(|scope| scope.put_signal(&data, 2, &sent, &signal, SignalOp::Set, 7, right));
+    shmem.wait_signal(&signal, Compare::Equal, 7);
+    assert_eq!((data.local().get(3), shmem.signal_value(&signal)), (9, 7));
+    let flags = shmem.alloc::<i32>(3)?;
+    for at in 0..3 {
+        shmem.set(&flags, at, 4, right);
+    }
+    assert!(shmem.wait_until_any(&flags, 0..3, Compare::Equal, 4).is_some());
+    shmem.wait_until_all(&flags, 0..3, Compare::Greater, 3);
+    assert!(shmem.test(&flags, 2, Compare::NotEqual, 0) && !shmem.test(&flags, 2, Compare::Less, 4));
+    assert_eq!(shmem.wait_until(&flags, 1, Compare::LessOrEqual, 4), 4);
+
+    let (mut lock, total) = (shmem.lock()?, shmem.alloc::<u64>(1)?);
+    let first = world.pe(0).expect("PE 0");
+    for _ in 0..20 {
+        let _held = lock.acquire();
+        let now = shmem.get_one(&total, 0, first);
+        shmem.put_one(&total, 0, now + 1, first);
+    }
+    shmem.barrier_all();
+    assert_eq!(shmem.get_one(&total, 0, first), 20 * world.size() as u64);
+    Ok(())
+}
+
+fn threads(shmem: &Shmem) -> Result<(), Error> {
+    let counter = shmem.alloc::<u64>(1)?;
+    let shared = shmem.share()?;
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let world = shared.world();
+                let context = world.context(Options::default()).expect("a context");
+                for _ in 0..100 {
+                    context.add(&counter, 0, 1, world.neighbour(1));
+                }
+            });
+        }
+    });
+    shmem.barrier_all();
+    assert_eq!(counter.local().get(0), 300);
+    Ok(())
+}
+
+fn refusals(shmem: &Shmem) -> Result<(), Error> {
+    assert!(matches!(shmem.alloc::<u64>(usize::MAX / 16), Err(Error::NoRoom { .. })));
+    let error = Error::NoRoom { bytes: 7 };
+    assert!(error.to_string().contains("7 bytes"));
+    shmem.barrier_all();
+    Ok(())
+}

@@ -1,0 +1,60 @@
+! Locks are INTEGERs of four bytes between other variables of a common block, and keep the others out.
+! pes: 1 2 3 8
+      PROGRAM LOCKS
+      IMPLICIT NONE
+      INCLUDE 'shmem.fh'
+      INTEGER SHMEM_MY_PE, SHMEM_N_PES, SHMEM_TEST_LOCK
+      INTEGER BEFORE, L1, BETWEEN, L2, AFTER, TOTAL
+      COMMON /BLOCK/ BEFORE, L1, BETWEEN, L2, AFTER, TOTAL
+      DATA BEFORE /-1/, L1 /0/, BETWEEN /-2/, L2 /0/, AFTER /-3/
+      INTEGER ME, NPES, I, OLD, TAKEN
+
+      CALL SHMEM_INIT
+      ME = SHMEM_MY_PE()
+      NPES = SHMEM_N_PES()
+      TOTAL = 0
+      CALL SHMEM_BARRIER_ALL
+      DO I = 1, 50
+        CALL SHMEM_SET_LOCK(L1)
+        CALL SHMEM_INTEGER_GET(OLD, TOTAL, 1, 0)
+        CALL SHMEM_INTEGER_PUT(TOTAL, OLD + 1, 1, 0)
+        CALL SHMEM_QUIET
+        CALL SHMEM_CLEAR_LOCK(L1)
+      END DO
+      TAKEN = 0
+ 10   IF (TAKEN .LT. 20) THEN
+        IF (SHMEM_TEST_LOCK(L2) .EQ. 0) THEN
+          CALL SHMEM_SET_LOCK(L1)
+          CALL SHMEM_INTEGER_GET(OLD, TOTAL, 1, 0)
+          CALL SHMEM_INTEGER_PUT(TOTAL, OLD + 1, 1, 0)
+          CALL SHMEM_FENCE
+          CALL SHMEM_CLEAR_LOCK(L1)
+          CALL SHMEM_CLEAR_LOCK(L2)
+          TAKEN = TAKEN + 1
+        END IF
+        GOTO 10
+      END IF
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .EQ. 0 .AND. TOTAL .NE. 70 * NPES) STOP 2
+      IF (BEFORE .NE. -1) STOP 3
+      IF (BETWEEN .NE. -2) STOP 4
+      IF (AFTER .NE. -3) STOP 5
+
+! Held: nobody else gets it.
+      IF (ME .EQ. 0) CALL SHMEM_SET_LOCK(L2)
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .NE. 0) THEN
+        IF (SHMEM_TEST_LOCK(L2) .NE. 1) STOP 6
+      END IF
+      CALL SHMEM_BARRIER_ALL
+      IF (ME .EQ. 0) CALL SHMEM_CLEAR_LOCK(L2)
+      CALL SHMEM_BARRIER_ALL
+
+! Without effect where caches are coherent.
+      CALL SHMEM_SET_CACHE_INV
+      CALL SHMEM_CLEAR_CACHE_INV
+      CALL SHMEM_SET_CACHE_LINE_INV(TOTAL)
+      CALL SHMEM_UDCFLUSH
+      CALL SHMEM_UDCFLUSH_LINE(TOTAL)
+      CALL SHMEM_FINALIZE
+      END

@@ -1,0 +1,38 @@
+/* One mistake with sets or requests a run, chosen by the first argument; all PEs make it. */
+#include <shmemx.h>
+#include <stdlib.h>
+#include <string.h>
+
+static long object[64], pSync[SHMEM_SYNC_SIZE];
+
+int main(int count, char **arguments) {
+    const char *what = count > 1 ? arguments[1] : "";
+#define CASE(name) if (strcmp(what, name) == 0)
+    CASE("early-set") { return shmemx_create_strided_aset(0, 1, 1) == NULL; }
+    CASE("early-wait") { shmemx_wait_req(1); return 0; }
+    shmem_init();
+    int npes = shmem_n_pes();
+    long local[4] = {0};
+    shmemx_aset *set = shmemx_create_strided_aset(0, 1, npes), *gone = shmemx_create_strided_aset(0, 1, 1);
+    shmemx_delete_aset(gone);
+    shmemx_request_handle_t request;
+    CASE("set-null") shmemx_barrier_aset(NULL, pSync);
+    CASE("set-deleted") shmemx_sync_aset(gone, NULL);
+    CASE("set-wild") shmemx_in_aset((shmemx_aset *)(void *)local);
+    CASE("set-deleted-twice") shmemx_delete_aset(gone);
+    CASE("set-psync") shmemx_barrier_aset(set, local);
+    CASE("set-root") shmemx_broadcast64_aset(object, object + 32, 1, npes, set, pSync);
+    CASE("set-root-nb") shmemx_broadcast64_nb(object, object + 32, 1, npes, set, pSync, &request);
+    CASE("set-count") shmemx_long_sum_to_all_nb(object, object + 32, -1, set, NULL, pSync, &request);
+    CASE("list-null") shmemx_create_generic_aset(NULL, 1);
+    CASE("function-null") shmemx_create_custom_aset(0, NULL, 1, NULL);
+    CASE("handle-wild") shmemx_wait_req(((shmemx_request_handle_t)9 << 32) | 70);
+    CASE("handle-wild-test") shmemx_test_req(3);
+    CASE("handle-null") shmemx_req_wait(NULL);
+    CASE("target-private") shmemx_long_sum_reduce_nb(SHMEM_TEAM_WORLD, local, object, 1, &request);
+    CASE("pe") shmemx_long_fadd_nb(object, 1, npes, local, &request);
+    CASE("old-null") shmemx_long_fadd_nb(object, 1, 0, NULL, &request);
+    shmem_barrier_all();
+    shmem_finalize();
+    return 0;
+}

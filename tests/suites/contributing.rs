@@ -1,0 +1,93 @@
+//! The pages of docs/contributing name the places that an addition touches. Each ends with the places that name its worked example: the
+//! sources are searched for the name, and must agree.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use harness::tree;
+
+/// Where hand-written code of the library and the tools is.
+const ROOTS: &[&str] = &["src", "pshmem", "tools", "include"];
+/// What is written by programs, or built.
+const MADE: &[&str] = &["generated", "bindings.rs", "target", "golden", "tests", "examples"];
+
+/// A page's example and the places that it lists.
+struct Page {
+    name: String,
+    example: String,
+    places: BTreeSet<String>,
+    /// Folders whose files do not count: the example's own.
+    own: Option<String>,
+}
+
+fn page(path: &Path) -> Option<Page> {
+    let text = std::fs::read_to_string(path).expect("a page");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with("Places "));
+    let head = lines.next()?;
+    let example = head.split('`').nth(1).expect("an example in backquotes").to_owned();
+    let places = lines.filter_map(|line| line.strip_prefix("- `")?.split('`').next().map(str::to_owned)).collect();
+    let own = head.contains("outside of its folder").then(|| format!("/{example}/"));
+    Some(Page { name: path.file_name()?.to_string_lossy().into_owned(), example, places, own })
+}
+
+fn files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let Ok(entries) = std::fs::read_dir(folder) else { return };
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        if MADE.contains(&name.as_str()) {
+            continue;
+        }
+        if path.is_dir() {
+            files(&path, found);
+        } else if [".rs", ".c", ".py", ".sh"].iter().any(|end| name.ends_with(end)) {
+            found.push(path);
+        }
+    }
+}
+
+/// Whether code, not a comment, has the word. A name of a folder counts where it is a path or a module.
+fn has(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
+        line.match_indices(word).any(|(at, _)| {
+            let (before, after) = (&line[..at], &line[at + word.len()..]);
+            let whole = !before.ends_with(is_part) && !after.starts_with(is_part);
+            whole && (word.len() > 4 || before.ends_with("mod ") || after.starts_with("::"))
+        })
+    })
+}
+
+#[test]
+fn what_an_addition_touches_is_what_its_page_says() {
+    let root = tree::workspace();
+    let mut sources = Vec::new();
+    ROOTS.iter().for_each(|folder| files(&root.join(folder), &mut sources));
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(root.join("docs/contributing")).expect("the pages") {
+        let path = entry.expect("an entry").path();
+        let Some(page) = page(&path) else {
+            assert!(path.ends_with("README.md"), "{} lists no places", path.display());
+            continue;
+        };
+        let found: BTreeSet<String> = sources
+            .iter()
+            .filter(|path| has(&std::fs::read_to_string(path).unwrap_or_default(), &page.example))
+            .map(|path| path.strip_prefix(root).expect("below the root").to_string_lossy().into_owned())
+            .filter(|path| page.own.as_ref().is_none_or(|own| !path.contains(own.as_str())))
+            .collect();
+        assert_eq!(found, page.places, "{}: places that name {}", page.name, page.example);
+        names.push(page.name);
+    }
+    let index = std::fs::read_to_string(root.join("docs/contributing/README.md")).expect("the index");
+    for name in &names {
+        assert!(index.contains(&format!("({name})")), "{name} is not in the index");
+    }
+    assert!(!names.is_empty(), "no page was checked");
+}
+
+#[test]
+fn a_name_is_found_as_a_whole_word_of_code() {
+    assert!(has("let x = lookup(\"OFI_INTERFACE\");", "OFI_INTERFACE"));
+    assert!(!has("// OFI_INTERFACE", "OFI_INTERFACE") && !has("\"SHMEM_OFI_INTERFACE\"", "OFI_INTERFACE"));
+    assert!(has("pub mod ofi;", "ofi") && has("ofi::ROW", "ofi") && !has("a profile of it", "ofi"));
+}

@@ -1,0 +1,339 @@
+//! GASNet-EX: programs of `tests/programs/gasnet` in all thread modes, over shared memory, over libfabric, and over both between two
+//! hosts; headers, names and what is installed; how jobs end and what breaks a rule.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use harness::hosts::Hosts;
+use harness::run::{Job, Outcome};
+use harness::{system, tree};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// A job of these may take this long where the machine is busy.
+const LIMIT: u64 = 120;
+
+/// Programs that run in every mode.
+const PROGRAMS: [&str; 5] = ["rma", "team", "atomic", "vis", "legacy"];
+const HEADERS: [&str; 8] = [
+    "gasnet_fwd.h",
+    "gasnetex.h",
+    "gasnet_vis.h",
+    "gasnet_ratomic.h",
+    "gasnet_coll.h",
+    "gasnet_mk.h",
+    "gasnet_tools.h",
+    "gasnet.h",
+];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let has_libfabric = system::library("libfabric.so.1").is_some();
+    let hosts = if arguments.list || !has_libfabric { None } else { Hosts::new(2).map(Arc::new) };
+    let mut trials = statics();
+    for program in programs() {
+        for pes in program.pes() {
+            let built = program.clone();
+            let job = move || passes(Job::oshrun(pes), &built, pes);
+            trials.push(Trial::test(format!("shm/{} of {pes}", program.name), job));
+        }
+        if program.mode == "PAR" {
+            let built = program.clone();
+            let job = move || passes(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"), &built, 3);
+            trials.push(Trial::test(format!("ofi/{} of 3", program.name), job).with_ignored_flag(!has_libfabric));
+        }
+        if let Some(hosts) = hosts.clone().filter(|_| program.mode == "PAR") {
+            let built = program.clone();
+            let job = move || passes(hosts.oshrun_with(&["--hosts", &hosts.list(2), "-n", "4"]), &built, 4);
+            trials.push(Trial::test(format!("two hosts/{} of 4", program.name), job));
+        }
+    }
+    trials.extend(endings(has_libfabric));
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+/// A program in a thread mode.
+#[derive(Debug, Clone)]
+struct Program {
+    name: String,
+    source: &'static str,
+    mode: &'static str,
+    options: Vec<String>,
+}
+
+impl Program {
+    fn new(source: &'static str, mode: &'static str) -> Self {
+        Self { name: format!("{source} {mode}"), source, mode, options: Vec::new() }
+    }
+
+    fn pes(&self) -> Vec<usize> {
+        match (self.mode, self.source) {
+            ("PAR", "threads") => vec![1, 3],
+            ("PAR", _) if self.options.is_empty() => vec![1, 2, 3, 4, 8],
+            ("PAR", _) => vec![1, 3],
+            _ => vec![1, 4],
+        }
+    }
+
+    /// Compiles it, once.
+    fn build(&self) -> Result<PathBuf, Failed> {
+        static BUILT: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+        let to = tree::scratch("gasnet").join(self.name.replace(' ', "-"));
+        let mut built = BUILT.lock().expect("no build panics");
+        if built.contains(&self.name) {
+            return Ok(to);
+        }
+        let source = tree::package().join("programs/gasnet").join(format!("{}.c", self.source));
+        let lower = self.mode.to_lowercase();
+        let line = format!(
+            "cc -std=c11 -O1 -Wall -Wextra -Werror $4 -o \"$1\" \"$2\" \
+             $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs gasnet-pellucid-{lower})"
+        );
+        let job = Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(source).arg(tree::library("pkgconfig"));
+        good(&job.arg(self.options.join(" ")).run())?;
+        built.insert(self.name.clone());
+        Ok(to)
+    }
+}
+
+fn programs() -> Vec<Program> {
+    let mut all = Vec::new();
+    for mode in ["PAR", "PARSYNC", "SEQ"] {
+        all.extend(PROGRAMS.iter().map(|source| Program::new(source, mode)));
+    }
+    all.push(Program::new("threads", "PAR"));
+    let arities = if system::is_long() { (1..=16).collect() } else { vec![1, 4, 16] };
+    for arity in arities {
+        let name = format!("am {arity} PAR");
+        all.push(Program { name, options: vec![format!("-DARGS={arity}")], ..Program::new("am", "PAR") });
+    }
+    let seq = Program { name: "am 7 SEQ".into(), options: vec!["-DARGS=7".into()], ..Program::new("am", "SEQ") };
+    all.push(seq);
+    all
+}
+
+fn passes(job: Job, program: &Program, pes: usize) -> Result<(), Failed> {
+    let outcome = job.arg(program.build()?).limit(LIMIT).run();
+    let good = outcome.code() == 0 && outcome.stdout.matches("all is well").count() == pes;
+    if good { Ok(()) } else { Err(outcome.describe().into()) }
+}
+
+/// How the program that is told to end or to break a rule does so: its argument, the exit code, words of the message.
+const ENDINGS: [(&str, i32, &str); 22] = [
+    ("exit", 42, ""),
+    ("exit-handler", 43, ""),
+    ("exit-signal", 44, ""),
+    ("killed", 137, "PE 2"),
+    ("poll", 1, "gasnet_AMPoll: called in handler 200 (asks) of a request of rank 2"),
+    ("request", 1, "gex_AM_RequestShort: called in handler 200 (asks)"),
+    ("put", 1, "gex_RMA_PutBlockingVal: called in handler 200 (asks)"),
+    ("wait", 1, "gex_Event_Wait: called in handler 200 (asks)"),
+    ("barrier", 1, "gex_Coll_BarrierNB: called in handler 200 (asks)"),
+    ("keep-lock", 1, "unlocked before a reply"),
+    ("reply-with-lock", 1, "holds 1 handler-safe lock(s), in handler 200 (asks)"),
+    ("reply-twice", 1, "handler 200 (asks) of an active message replies a second time"),
+    ("reply-to-reply", 1, "handler 201 (answers) of a reply of rank 0 is a reply handler"),
+    ("locked-poll", 1, "gasnet_AMPoll: called while this thread holds 1 handler-safe lock(s)"),
+    ("recursive", 1, "holds the lock at"),
+    ("order", 1, "unlocked in reverse order"),
+    ("prepared", 1, "gasnet_AMPoll: called between gex_AM_Prepare and gex_AM_Commit"),
+    ("rank", 1, "rank = 3 is no rank of the team"),
+    ("arguments", 1, "registered with flags 0x9 and 0 arguments"),
+    ("unknown", 1, "for handler 222, and none is registered here"),
+    ("twice-attached", 1, "a process attaches one segment"),
+    ("event", 1, "was synchronized already"),
+];
+
+fn endings(has_libfabric: bool) -> Vec<Trial> {
+    let mut trials = Vec::new();
+    for (which, code, words) in ENDINGS {
+        let ends = move |job: Job| {
+            let program = Program::new("endings", "PAR").build()?;
+            let outcome = job.arg(program).arg(which).limit(30).run();
+            let good =
+                outcome.code() == code && outcome.stderr.contains(words) && outcome.elapsed < Duration::from_secs(20);
+            if good { Ok(()) } else { Err(Failed::from(outcome.describe())) }
+        };
+        trials.push(Trial::test(format!("ends/{which}"), move || ends(Job::oshrun(3))));
+        if code > 1 {
+            let job = move || ends(Job::oshrun(3).env("SHMEM_TRANSPORT", "ofi"));
+            let over = Trial::test(format!("ends/{which} over libfabric"), job);
+            trials.push(over.with_ignored_flag(!has_libfabric || which == "killed"));
+        }
+    }
+    trials
+}
+
+fn statics() -> Vec<Trial> {
+    vec![
+        Trial::test("headers compile alone", headers_compile),
+        Trial::test("every name is declared", names_are_declared),
+        Trial::test("binary facts", binary_facts),
+        Trial::test("modes do not mix", modes_do_not_mix),
+        Trial::test("without a launcher", without_launcher),
+        Trial::test("makefiles", makefiles),
+        Trial::test("static library", static_library),
+        Trial::test("with OpenSHMEM", with_openshmem),
+    ]
+}
+
+fn compile(compiler: &str, version: &str, name: &str, text: &str) -> Outcome {
+    let extension = if version.contains("++") { "cpp" } else { "c" };
+    let source = tree::scratch("gasnet").join(format!("{name}.{extension}"));
+    std::fs::write(&source, text).expect("target/tests can be written");
+    let job = Job::new(compiler).args([&format!("-std={version}"), "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]);
+    job.args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(&source).run()
+}
+
+fn good(outcome: &Outcome) -> Result<(), Failed> {
+    if outcome.code() == 0 { Ok(()) } else { Err(outcome.describe().into()) }
+}
+
+fn headers_compile() -> Result<(), Failed> {
+    let has = |compiler: &&str| Command::new(compiler).arg("--version").output().is_ok();
+    for (compilers, version) in [(["gcc", "clang"], "c11"), (["g++", "clang++"], "c++17")] {
+        for compiler in compilers.iter().filter(|compiler| has(compiler)) {
+            for header in HEADERS {
+                let name = format!("{compiler}-{header}");
+                let text = format!("#include <{header}>\n#include <{header}>\nint main(void) {{ return 0; }}\n");
+                good(&compile(compiler, version, &name, &text))?;
+            }
+            let all: String =
+                HEADERS.iter().rev().fold(String::new(), |text, header| text + &format!("#include <{header}>\n"));
+            good(&compile(compiler, version, &format!("{compiler}-all"), &all))?;
+        }
+    }
+    Ok(())
+}
+
+/// Types, constants and functions each have a line that does not compile without them.
+fn names_are_declared() -> Result<(), Failed> {
+    let mut text = String::new();
+    for header in HEADERS {
+        writeln!(text, "#include <{header}>").expect("a string");
+    }
+    let (mut macros, mut body) = (String::new(), String::new());
+    for file in ["gasnet-ex-names.txt", "gasnet-1-names.txt"] {
+        let names = std::fs::read_to_string(tree::package().join("tables").join(file))?;
+        for name in names.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            if name.ends_with("_t") {
+                writeln!(body, "    (void)sizeof({name});").expect("a string");
+            } else if name.starts_with("GEX_MK_CLASS_") {
+                writeln!(body, "    (void){name};").expect("a string");
+            } else if name.starts_with(|c: char| c.is_ascii_uppercase()) {
+                writeln!(macros, "#ifndef {name}\n#error {name}\n#endif").expect("a string");
+            } else {
+                writeln!(body, "#ifndef {name}\n    (void)(uintptr_t)&{name};\n#endif").expect("a string");
+            }
+        }
+    }
+    write!(text, "{macros}int main(void)\n{{\n{body}    return 0;\n}}\n").expect("a string");
+    good(&compile("gcc", "c11", "names", &text))
+}
+
+/// What a client that was compiled against published numbers asserts.
+fn binary_facts() -> Result<(), Failed> {
+    let facts = "sizeof(gex_Flags_t) == 4, sizeof(gex_Rank_t) == 4, sizeof(gex_EP_Index_t) == 2, sizeof(gex_DT_t) == 4, \
+        sizeof(gex_OP_t) == 4, sizeof(gex_AM_Arg_t) == 4, sizeof(gex_EP_Capabilities_t) == 4, sizeof(gex_AM_Index_t) == 1, \
+        sizeof(gex_Client_t) == 8, sizeof(gex_EP_t) == 8, sizeof(gex_TM_t) == 8, sizeof(gex_Segment_t) == 8, \
+        sizeof(gex_Event_t) == 8, sizeof(gex_Token_t) == 8, sizeof(gex_AM_SrcDesc_t) == 8, sizeof(gex_MK_t) == 8, \
+        GASNET_OK == 0, GASNET_ERR_NOT_READY == 10004, GEX_DT_U64 == 1 << 3, GEX_OP_ADD == 1 << 3, \
+        GEX_EP_CAPABILITY_RMA == 1 << 0, GEX_FLAG_IMMEDIATE == 1 << 0, GEX_FLAG_AM_PREPARE_LEAST_CLIENT == 1 << 11, \
+        GEX_FLAG_AM_PREPARE_LEAST_ALLOC == 1 << 12";
+    let values = "GEX_EP_INVALID, 0; GEX_MK_INVALID, 0; GEX_SEGMENT_INVALID, 0; GEX_EVENT_INVALID, 0; GEX_EVENT_NO_OP, 1; \
+        GEX_EVENT_NOW, 1; GEX_EVENT_DEFER, 2; GEX_EVENT_GROUP, 3; GEX_MK_HOST, 1";
+    let mut text = String::from("#include <gasnetex.h>\n#include <gasnet_ratomic.h>\n");
+    for fact in facts.split(", ") {
+        writeln!(text, "_Static_assert({fact}, \"{fact}\");").expect("a string");
+    }
+    good(&compile("gcc", "gnu11", "facts", &text))?;
+    // Pointers are no constants of the compiler's: the program tells.
+    text += "int main(void)\n{\n    return ";
+    for (name, value) in values.split("; ").filter_map(|pair| pair.split_once(", ")) {
+        write!(text, "(uintptr_t){name} != {value} || ").expect("a string");
+    }
+    text += "0;\n}\n";
+    let source = tree::scratch("gasnet").join("values.c");
+    let program = source.with_extension("");
+    std::fs::write(&source, text)?;
+    let built =
+        Job::new("cc").args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(&source).arg("-o").arg(&program);
+    let libraries = ["-L", &tree::library("").display().to_string(), "-lgasnet-pellucid-par"];
+    good(&built.args(libraries).run())?;
+    good(&Job::new(program).env("LD_LIBRARY_PATH", &tree::library("").display().to_string()).run())
+}
+
+fn modes_do_not_mix() -> Result<(), Failed> {
+    let to = tree::scratch("gasnet").join("mixed");
+    let source = tree::package().join("programs/gasnet/rma.c");
+    let outcome = Job::new("cc").args(["-DGASNET_SEQ", "-I"]).arg(tree::header("gasnet")).arg(source).arg("-o").arg(to);
+    let outcome = outcome.arg("-L").arg(tree::library("")).arg("-lgasnet-pellucid-par").run();
+    let named = outcome.stderr.contains("gex_Client_Init_of_the_SEQ_library");
+    if outcome.code() != 0 && named { Ok(()) } else { Err(outcome.describe().into()) }
+}
+
+fn without_launcher() -> Result<(), Failed> {
+    let program = Program::new("team", "PAR");
+    passes(Job::new("env").arg("GASNET_PSHM_NODES=3"), &program, 3)?;
+    passes(Job::new("env"), &program, 1)?;
+    let bad = Job::new("env").arg("GASNET_PSHM_NODES=many").arg(program.build()?).run();
+    let told = bad.code() != 0 && bad.stderr.contains("GASNET_PSHM_NODES=many");
+    if told { Ok(()) } else { Err(bad.describe().into()) }
+}
+
+fn makefiles() -> Result<(), Failed> {
+    let folder = tree::scratch("gasnet").join("makefile");
+    std::fs::create_dir_all(&folder)?;
+    let fragment = tree::header("pellucid-conduit/pellucid-seq.mak");
+    let text = format!(
+        "include {}\nprogram: {}\n\t$(GASNET_CC) $(GASNET_CPPFLAGS) $(GASNET_CFLAGS) -o $@ $< $(GASNET_LDFLAGS) $(GASNET_LIBS)\n",
+        fragment.display(),
+        tree::package().join("programs/gasnet/team.c").display()
+    );
+    std::fs::write(folder.join("Makefile"), text)?;
+    good(&Job::new("make").arg("-B").directory(&folder).run())?;
+    let outcome = Job::oshrun(2).arg(folder.join("program")).run();
+    if outcome.code() == 0 && outcome.stdout.matches("all is well").count() == 2 {
+        Ok(())
+    } else {
+        Err(outcome.describe().into())
+    }
+}
+
+fn static_library() -> Result<(), Failed> {
+    let to = tree::scratch("gasnet").join("static");
+    let source = tree::package().join("programs/gasnet/rma.c");
+    let outcome =
+        Job::new("cc").args(["-DGASNET_PAR", "-I"]).arg(tree::header("gasnet")).arg(source).arg("-o").arg(&to);
+    good(&outcome.arg(tree::library("libgasnet-pellucid-par.a")).args(["-lpthread", "-lm"]).run())?;
+    let outcome = Job::oshrun(3).arg(to).run();
+    if outcome.code() == 0 && outcome.stdout.matches("all is well").count() == 3 {
+        Ok(())
+    } else {
+        Err(outcome.describe().into())
+    }
+}
+
+/// The example that calls both, however the libraries are ordered; with that of OpenSHMEM first it says so.
+fn with_openshmem() -> Result<(), Failed> {
+    let to = tree::scratch("gasnet").join("both");
+    let source = tree::workspace().join("examples/gasnet/both.c");
+    for (packages, works) in
+        [("gasnet-pellucid-seq pellucid", true), ("gasnet-pellucid-seq", true), ("pellucid gasnet-pellucid-seq", false)]
+    {
+        let line = format!("cc -o \"$1\" \"$2\" $(PKG_CONFIG_PATH=\"$3\" pkg-config --cflags --libs {packages})");
+        let built =
+            Job::new("sh").arg("-c").arg(line).arg("sh").arg(&to).arg(&source).arg(tree::library("pkgconfig")).run();
+        good(&built)?;
+        let outcome = Job::oshrun(3).arg(&to).run();
+        let told = outcome.stdout.matches("has put").count() == 3;
+        let refused = outcome.stderr.contains("is to be linked before it");
+        if (works && (outcome.code() != 0 || !told)) || (!works && !refused) {
+            return Err(outcome.describe().into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Views that lead from a symptom to its cause: what they say of programs whose cause is known.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use harness::compile::Build;
+use harness::run::Job;
+use harness::tree;
+use serde_json::Value;
+
+const LOOPS: &str = include_str!("../programs/profile/loops.c");
+
+fn report(directory: &Path, view: &str) -> Value {
+    let job = Job::new(tree::tool("oshprof")).arg("report").arg(directory);
+    let outcome = job.args(["--view", view, "--json"]).run().expect_code(0);
+    serde_json::from_str(&outcome.stdout).expect("JSON")
+}
+
+fn rows(directory: &Path, view: &str) -> Vec<Value> {
+    let report = report(directory, view);
+    report[view].as_array().cloned().unwrap_or_else(|| panic!("no {view}: {report}"))
+}
+
+/// Runs a program with its profile in a directory of this name.
+fn profile(name: &str, pes: usize, binary: &Path, args: &[String]) -> PathBuf {
+    let directory = tree::fresh(&format!("insight/{name}")).join("profile");
+    Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(binary).args(args).run().expect_code(0);
+    directory
+}
+
+fn number(of: &Value, name: &str) -> f64 {
+    of[name].as_f64().unwrap_or_else(|| panic!("no number {name} in {of}"))
+}
+
+fn line(barrier: usize) -> String {
+    let mark = format!("/* BARRIER {barrier} */");
+    let at = LOOPS.lines().position(|line| line.contains(&mark)).expect("each barrier is marked");
+    format!("loops.c:{}", at + 1)
+}
+
+/// The program has no regions; the view names the two lines all the same.
+#[test]
+fn phases_name_the_lines_between_which_the_time_goes() {
+    let binary = Build::program("profile/loops.c").options(["-g", "-O1"]).build();
+    for barriers in [1, 2, 4, 5, 8] {
+        let busy = barriers / 2;
+        // More meetings than a thread keeps one by one.
+        let turns = 10_000 / barriers;
+        let args = [barriers, turns, busy].map(|n| n.to_string());
+        let directory = profile(&format!("phases-{barriers}"), 2, &binary, &args);
+        let rows = rows(&directory, "phases");
+        let before = line((busy + barriers - 1) % barriers);
+        let top = &rows[0];
+        assert_eq!((&top["from"], &top["to"]), (&before.into(), &line(busy).into()), "{barriers}: {rows:#?}");
+        assert_eq!(top["max_pe"], "0", "{barriers}: {rows:#?}");
+        // Three quarters: the others work half as long.
+        assert!(number(top, "balance") < 0.95, "{barriers}: {top}");
+        let times = number(top, "times") / turns as f64;
+        assert!((0.7..1.3).contains(&times), "{times} of {turns} times, {barriers} a turn: {top}");
+        for row in &rows {
+            assert!((0.0..=1.0).contains(&number(row, "balance")), "{row}");
+            assert!(number(row, "work_mean_ns") <= number(row, "work_max_ns"), "{row}");
+        }
+        let all: f64 = rows.iter().map(|row| number(row, "share")).sum();
+        assert!(all < 1.3, "phases take {all} of the run: {rows:#?}");
+    }
+}
+
+/// A call of the trace.
+struct Call {
+    name: String,
+    pe: usize,
+    start: f64,
+    end: f64,
+}
+
+/// The calls of a trace, as its table has them.
+fn calls(trace: &Path) -> Vec<Call> {
+    let table =
+        Job::new(tree::tool("oshprof")).arg("trace").arg(trace).args(["--to", "csv"]).run().expect_code(0).stdout;
+    let call = |line: &str| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let number = |at: usize| cells[at].parse::<f64>().unwrap_or_else(|_| panic!("no number: {line}"));
+        let (name, pe, start) = (cells[1].to_owned(), number(3) as usize, number(6));
+        (cells[0] == "call").then(|| Call { name, pe, start, end: start + number(7) })
+    };
+    table.lines().skip(1).filter_map(call).collect()
+}
+
+/// Elapsed, useful and waiting time of each PE, from the calls of the trace one by one.
+fn parts(calls: &[Call], pes: usize) -> Vec<[f64; 3]> {
+    let meets = |call: &&Call| call.name.contains("barrier") || call.name.contains("reduce");
+    let of = |pe: usize| calls.iter().filter(move |call| call.pe == pe);
+    let meetings: Vec<Vec<&Call>> = (0..pes).map(|pe| of(pe).filter(meets).collect()).collect();
+    let last: Vec<f64> =
+        (0..meetings[0].len()).map(|at| meetings.iter().map(|own| own[at].start).fold(0.0, f64::max)).collect();
+    (0..pes)
+        .map(|pe| {
+            let find = |name: &str| of(pe).find(|call| call.name == name).unwrap_or_else(|| panic!("no {name}"));
+            let elapsed = find("shmem_finalize").start - find("shmem_init").end;
+            let setup = |call: &&Call| call.name != "shmem_init" && call.name != "shmem_finalize";
+            let library: f64 = of(pe).filter(setup).map(|call| call.end - call.start).sum();
+            let for_last = meetings[pe].iter().zip(&last).map(|(call, last)| last.min(call.end) - call.start);
+            let waits = of(pe).filter(|call| call.name.contains("wait")).map(|call| call.end - call.start);
+            [elapsed, elapsed - library, for_last.sum::<f64>() + waits.sum::<f64>()]
+        })
+        .collect()
+}
+
+#[test]
+fn factors_agree_with_those_of_a_trace_of_the_same_run() {
+    let binary = Build::program("profile/factors.c").options(["-O1"]).build();
+    for pes in [1, 2, 4] {
+        let directory = tree::fresh(&format!("insight/factors-{pes}"));
+        let (kept, trace) = (directory.join("profile"), directory.join("trace"));
+        let job = Job::oshrun(pes).args(["--profile", "1,trace-detail=full"]).arg("--profile-dir").arg(&kept);
+        job.arg(format!("--trace={}", trace.display())).arg(&binary).run().expect_code(0);
+        let parts = parts(&calls(&trace), pes);
+        let most = |of: &dyn Fn(&[f64; 3]) -> f64| parts.iter().map(of).fold(0.0, f64::max);
+        let (elapsed, useful, still) = (most(&|p| p[0]), most(&|p| p[1]), most(&|p| p[1] + p[2]));
+        let mean = parts.iter().map(|p| p[1]).sum::<f64>() / pes as f64;
+        let rows = rows(&kept, "efficiency");
+        for row in &rows {
+            // Of a phase, the two last factors are not told apart as of a region.
+            let factor = |name: &str| number(row, name);
+            assert!((factor("parallel") - factor("balance") * factor("communication")).abs() < 1e-9, "{row}");
+            assert!((factor("communication") - factor("transfer") * factor("serialisation")).abs() < 1e-9, "{row}");
+            for name in ["parallel", "balance", "communication", "transfer", "serialisation"] {
+                assert!((0.0..=1.0).contains(&factor(name)), "{row}");
+            }
+        }
+        let run = rows.iter().find(|row| row["of"] == "run").unwrap_or_else(|| panic!("no run: {rows:#?}"));
+        for (name, traced) in [
+            ("parallel", mean / elapsed),
+            ("balance", mean / useful),
+            ("communication", useful / elapsed),
+            ("transfer", still / elapsed),
+            ("serialisation", useful / still),
+        ] {
+            let recorded = number(run, name);
+            assert!((recorded - traced).abs() <= 0.03, "{name} of {pes} PEs: {recorded}, {traced} by the trace: {run}");
+        }
+        let kinds = |kind: &str| rows.iter().filter(|row| row["kind"] == kind).count();
+        assert_eq!((kinds("region"), kinds("run")), (2, 1), "{rows:#?}");
+        assert!(kinds("phase") >= 3, "{rows:#?}");
+    }
+}
+
+#[test]
+fn the_head_has_the_factors_and_the_end_the_line_that_matters() {
+    let binary = Build::program("profile/factors.c").options(["-g", "-O1"]).build();
+    let directory = profile("head", 4, &binary, &[]);
+    let text = Job::new(tree::tool("oshprof")).arg("report").arg(&directory).run().expect_code(0).stdout;
+    let head = text.split("routine ").next().unwrap_or_default();
+    for part in ["parallel efficiency", " = load balance", " x communication", "   = transfer", "   x serialisation"] {
+        assert!(head.contains(part), "no {part} in {head}");
+    }
+    assert!(head.contains("solve") && head.contains("exchange"), "{head}");
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(cores >= 4 || head.contains("waits include time without a core"), "{head}");
+    let last = text.trim_end().rsplit("\n\n").next().unwrap_or_default().replace('\n', " ");
+    assert!(last.contains("% of PE time") && last.contains("see --view "), "{last}");
+    // What begins and ends the program is no part of the shares.
+    let of =
+        |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap_or_else(|| panic!("no {name}: {text}"));
+    assert!(of("shmem_init").ends_with('-') && of("shmem_finalize").ends_with('-'), "{text}");
+}
+
+/// Calls, bytes and time of each routine, added up over the rows of a view.
+fn sums<'a>(rows: impl IntoIterator<Item = &'a Value>, name: &str, time: &str) -> BTreeMap<String, [f64; 3]> {
+    let mut sums: BTreeMap<String, [f64; 3]> = BTreeMap::new();
+    for row in rows {
+        let Some(routine) = row[name].as_str() else { panic!("no {name} in {row}") };
+        let time = row.pointer(time).and_then(Value::as_f64).unwrap_or(0.0);
+        let sum = sums.entry(routine.to_owned()).or_default();
+        *sum = [sum[0] + number(row, "calls"), sum[1] + number(row, "bytes"), sum[2] + time];
+    }
+    sums
+}
+
+fn list<'a>(report: &'a Value, name: &str) -> &'a [Value] {
+    report[name].as_array().map(Vec::as_slice).unwrap_or_else(|| panic!("no {name} in {report}"))
+}
+
+/// Every view adds up to the routine table: calls and bytes exactly, times within what is said of their error.
+fn views_agree(directory: &Path, what: &str) -> BTreeMap<String, [f64; 3]> {
+    let report = report(directory, "all");
+    let routines = list(&report, "routines");
+    let all = sums(routines, "name", "/time_ns/total");
+    let pes: Vec<&Value> = list(&report, "per_pe").iter().flat_map(|pe| list(pe, "routines")).collect();
+    assert_eq!(sums(pes, "name", "/time_ns/total"), all, "{what}: by PE");
+    let exact = |of: &BTreeMap<String, [f64; 3]>| -> BTreeMap<String, [f64; 2]> {
+        of.iter().map(|(name, [calls, bytes, _])| (name.clone(), [*calls, *bytes])).collect()
+    };
+    let sites = sums(list(&report, "callsites"), "routine", "/total_ns");
+    assert_eq!(exact(&sites), exact(&all), "{what}: by call site");
+    let distances = sums(list(&report, "per_peer"), "name", "");
+    assert_eq!(exact(&distances), exact(&all), "{what}: by distance");
+    for (name, [calls, bytes]) in exact(&sums(list(&report, "per_size"), "name", "")) {
+        let [all_calls, all_bytes, _] = all[&name];
+        // Calls that move nothing have no size in routines of one element.
+        assert!(bytes == all_bytes && calls <= all_calls, "{what}: {name} by size: {calls} calls, {bytes} bytes");
+    }
+    for row in routines {
+        let name = row["name"].as_str().unwrap_or_default();
+        let (total, error) = (all[name][2], row["time_ns"]["total_stderr"].as_f64().unwrap_or(0.0));
+        // A sample that was cut in one view is not in another; what follows from the mean is rounded call by call.
+        let bounded = row["bounded"] == true;
+        let allowed = 4.0 * error + total * if bounded { 0.10 } else { 0.02 } + 20_000.0;
+        assert!(
+            (sites[name][2] - total).abs() <= allowed,
+            "{what}: {name} takes {total} ns, by call site {}",
+            sites[name][2]
+        );
+    }
+    let traffic: f64 = routines
+        .iter()
+        .filter(|row| ["put", "get", "amo", "signal"].contains(&row["class"].as_str().unwrap_or_default()))
+        .map(|row| number(row, "calls"))
+        .sum();
+    let cells = list(&report["matrix"], "calls").iter().flat_map(|row| row.as_array().into_iter().flatten());
+    assert_eq!(cells.filter_map(Value::as_f64).sum::<f64>(), traffic, "{what}: matrix");
+    let by_region: f64 = list(&report, "regions").iter().map(|row| number(row, "calls")).sum();
+    assert_eq!(by_region, all.values().map(|of| of[0]).sum::<f64>(), "{what}: by region");
+    all
+}
+
+#[test]
+fn every_view_adds_up_to_the_routines() {
+    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
+    let mut seed = 0;
+    for (pes, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (1, 4), (2, 3)] {
+        seed += 1;
+        let directory = tree::fresh(&format!("insight/random-{pes}-{threads}")).join("profile");
+        let args = [seed, 4000, threads].map(|n: usize| n.to_string());
+        let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary);
+        let outcome = job.args(&args).run().expect_code(0);
+        let all = views_agree(&directory, &format!("{pes} PEs, {threads} threads"));
+        let mut known: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+        for line in outcome.stdout.lines().filter_map(|line| line.strip_prefix("count ")) {
+            let words: Vec<&str> = line.split(' ').collect();
+            let sum = known.entry(words[0]).or_default();
+            *sum = [1, 2].map(|at| words[at].parse::<f64>().expect("a number") + sum[at - 1]);
+        }
+        assert_eq!(known.len(), 13, "{}", outcome.stdout);
+        for (name, [calls, bytes]) in known {
+            let [found, its_bytes, _] = all.get(name).copied().unwrap_or_default();
+            assert_eq!((found, its_bytes), (calls, bytes), "{name} of {pes} PEs, {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn views_of_killed_pes_add_up_too() {
+    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
+    for (pes, victim) in [(1, 0), (2, 1), (4, 2)] {
+        let directory = tree::fresh(&format!("insight/victim-{pes}")).join("profile");
+        let args = [99, 3000, 1, victim].map(|n: usize| n.to_string());
+        Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary).args(&args).run().expect_failure();
+        views_agree(&directory, &format!("PE {victim} of {pes} killed"));
+    }
+}

@@ -1,0 +1,151 @@
+//! What Fortran needs beyond headers and library: options for old programs, and module files, which are of one
+//! compiler.
+
+use crate::tree::Tree;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The compiler, as far as it matters here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toolchain {
+    /// The number before the first point of gfortran's version; `None`: another compiler.
+    pub gfortran: Option<u32>,
+    /// The name of its folder of module files: `gfortran-12`, `ifx`.
+    pub name: String,
+}
+
+impl Toolchain {
+    /// What the compiler says of itself. One that cannot be run is said to be no gfortran: the run proper names the
+    /// error.
+    pub fn of(compiler: &[OsString]) -> Self {
+        let program = PathBuf::from(&compiler[0]);
+        let asked = Command::new(&program)
+            .args(&compiler[1..])
+            .arg("--version")
+            .stdin(Stdio::null())
+            .stderr(Stdio::null())
+            .output();
+        let text = asked.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+        match version(&text) {
+            Some(major) => Self { gfortran: Some(major), name: format!("gfortran-{major}") },
+            None => {
+                let name = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                Self { gfortran: None, name }
+            }
+        }
+    }
+
+    /// Where its module files are, or would be.
+    pub fn modules(&self, tree: &Tree) -> PathBuf {
+        tree.lib.join("pellucid/modules").join(&self.name)
+    }
+
+    /// The options for compiling, but for the headers' folder.
+    pub fn options(&self, tree: &Tree) -> Vec<OsString> {
+        let mut options = Vec::new();
+        if let Some(major) = self.gfortran {
+            // SHPALLOC gives a Cray pointer, and one routine takes arrays of several types in one file.
+            options.push("-fcray-pointer".into());
+            if major >= 10 {
+                options.push("-fallow-argument-mismatch".into());
+            }
+        }
+        let modules = self.modules(tree);
+        if modules.is_dir() {
+            let mut option = OsString::from("-I");
+            option.push(modules);
+            options.push(option);
+        }
+        options
+    }
+
+    /// What is said where a program did not compile that uses a module, and there are no module files of this compiler.
+    pub fn note(&self, tree: &Tree, args: &[OsString]) -> Option<String> {
+        let modules = self.modules(tree);
+        if modules.is_dir() || !args.iter().any(uses_module) {
+            return None;
+        }
+        let sources = tree.lib.parent()?.join("share/pellucid/fortran");
+        let (name, sources, modules) = (&self.name, sources.display(), modules.display());
+        let how = match self.gfortran {
+            Some(_) => format!("mkdir -p '{modules}' && gfortran -fsyntax-only -J '{modules}' '{sources}'/*.f90"),
+            None => {
+                format!("compile {sources}/shmem.f90 and shmem_c.f90 with it, and put what it makes into {modules}")
+            }
+        };
+        Some(format!("there are no module files of {name} for `use shmem` and `use shmem_c`. To make them: {how}"))
+    }
+}
+
+/// The major version in what gfortran says: `GNU Fortran (Debian 12.2.0-14) 12.2.0`.
+fn version(text: &str) -> Option<u32> {
+    let line = text.lines().next()?;
+    let rest = line.strip_prefix("GNU Fortran")?;
+    let rest = rest.rsplit_once(')').map_or(rest, |(_, after)| after);
+    rest.trim().split('.').next()?.parse().ok()
+}
+
+/// Whether an argument is a source file that uses one of the modules.
+fn uses_module(file: &OsString) -> bool {
+    let Ok(bytes) = std::fs::read(file) else { return false };
+    String::from_utf8_lossy(&bytes).lines().any(|line| {
+        let line = line.trim_start().to_ascii_lowercase();
+        line.strip_prefix("use").is_some_and(|rest| {
+            let name = rest.trim_start_matches([' ', ',', ':']);
+            name.len() < rest.len() && (name.starts_with("shmem") || name.starts_with("non_intrinsic :: shmem"))
+        })
+    })
+}
+
+/// Whether a source file is of C, which is compiled without the options of Fortran.
+pub fn is_c(name: &str) -> bool {
+    [".c", ".i", ".s", ".S", ".cc", ".cpp", ".cxx"].iter().any(|ending| name.ends_with(ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn versions() {
+        for (text, major) in [
+            ("GNU Fortran (Debian 12.2.0-14+deb12u1) 12.2.0\nCopyright", Some(12)),
+            ("GNU Fortran (GCC) 9.3.1 20200408", Some(9)),
+            ("flang-new version 16.0.6", None),
+            ("", None),
+        ] {
+            assert_eq!(version(text), major, "{text}");
+        }
+    }
+
+    #[test]
+    fn options_are_for_the_compiler_that_knows_them() {
+        let tree = Tree::at(Path::new("/p"));
+        let of = |gfortran: Option<u32>| Toolchain { gfortran, name: "f".into() }.options(&tree);
+        assert_eq!(of(Some(12)), ["-fcray-pointer", "-fallow-argument-mismatch"]);
+        assert_eq!(of(Some(9)), ["-fcray-pointer"]);
+        assert!(of(None).is_empty());
+    }
+
+    #[test]
+    fn the_note_is_for_those_who_use_a_module() {
+        let folder = std::env::temp_dir().join(format!("oshcc-note-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let tree = Tree::at(&folder);
+        let tools = Toolchain { gfortran: Some(12), name: "gfortran-12".into() };
+        for (text, is_told) in [
+            ("program a\n  use shmem\nend\n", true),
+            ("      USE, NON_INTRINSIC :: SHMEM_C\n", true),
+            ("program a\n  use iso_c_binding\n  call user_shmem()\nend\n", false),
+            ("      include 'shmem.fh'\n", false),
+        ] {
+            let file = folder.join("a.f90");
+            std::fs::write(&file, text).unwrap();
+            let note = tools.note(&tree, &["-c".into(), file.into()]);
+            assert_eq!(note.is_some_and(|note| note.contains("gfortran-12")), is_told, "{text}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}

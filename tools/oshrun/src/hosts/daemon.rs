@@ -1,0 +1,208 @@
+//! A daemon: from its first line of input to where its PEs run.
+
+mod contact;
+
+use super::agent::Invitation;
+use super::key_values::DaemonKeyValues;
+use super::link::Link;
+use super::message::Order;
+use super::snapshots::Snapshots;
+use crate::bind::{Bind, Wanted};
+use crate::cpus;
+use crate::files;
+use crate::handover;
+use crate::job::{Failure, raise_limit, start_all};
+use crate::metrics;
+use crate::output::Output;
+use crate::pes::Pes;
+use crate::plan::{self, Plan};
+use crate::profile::Profile;
+use crate::program::{self, CannotRun};
+use crate::results;
+use crate::signals;
+use crate::spawn::Launch;
+use crate::supervise::remote::Remote;
+use crate::supervise::{LINK, STREAMS, Supervisor, Verdict};
+use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::signal::Set;
+use crate::sys::{net, process};
+use crate::watchdog::Watchdog;
+use contact::{Waiting, connect, first_line};
+use pellucid_core::base::text::visible_lines;
+use pellucid_core::bootstrap::job::Job;
+use pellucid_profile::companion::Companions;
+use pellucid_profile::output::OutputDir;
+use pellucid_profile::segment::Origin;
+use std::env;
+use std::sync::Arc;
+
+/// The option that makes an `oshrun` a daemon. Not for users.
+pub const OPTION: &str = "--daemon";
+
+/// Runs a daemon; returns its exit status. What goes wrong before there is a connection is told on standard error, which the
+/// agent shows to the head.
+pub fn run() -> i32 {
+    match try_run() {
+        Ok(status) => status,
+        Err(failure) => {
+            eprintln!("oshrun: {}", visible_lines(&failure.message));
+            failure.status
+        }
+    }
+}
+
+fn try_run() -> Result<i32, Failure> {
+    let failed = |message: String| Failure { status: 1, message };
+    let line = first_line();
+    let invitation = Invitation::parse(&line).ok_or_else(|| {
+        failed(format!(
+            "{OPTION} is for oshrun's own use on other hosts: the first line of input is not what it expects"
+        ))
+    })?;
+    let mask = Set::of(&[]).block();
+    let signals = signals::take().map_err(|error| Failure::needs("read signals", error))?;
+    let watchdog = Watchdog::start().map_err(|error| Failure::needs("start the watchdog process", error))?;
+    let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
+    let stream = connect(&invitation).map_err(failed)?;
+    let mut link = Link::new(stream, LINK, &epoll).map_err(|error| Failure::needs("use the connection", error))?;
+    link.trust();
+    epoll.add(&signals, 0, Interest::Read).map_err(|error| Failure::needs("wait for events", error))?;
+    let mut waiting = Waiting { link, epoll, signals };
+    let Some(order) = waiting.order()? else {
+        watchdog.stop();
+        return Ok(0);
+    };
+    let prepared = prepare(&order).and_then(|ready| raise_limit(order.pes).map(|limit| (ready, limit)));
+    let (ready, limit) = match prepared {
+        Ok(prepared) => prepared,
+        Err(failure) => {
+            watchdog.stop();
+            return waiting.refuse(&failure);
+        }
+    };
+    let Waiting { link, epoll, signals } = waiting;
+    // Not before: what serves metrics is to be nobody's child.
+    process::adopt_orphans();
+    epoll.remove(&signals);
+    let pes = order.first..order.first + order.pes;
+    let snapshots = ready.profile.as_ref().filter(|_| order.profile == Some(true));
+    // Without the thread, a PE that asks for a snapshot goes on without.
+    let snapshots = snapshots.and_then(|profile| Snapshots::serve(profile.as_fd(), &ready.companions).ok());
+    let remote = Remote {
+        link,
+        host: order.host.clone(),
+        key_values: DaemonKeyValues::new(pes.clone(), order.hosts.clone()),
+        wireups: Vec::new(),
+        prompt: order.prompt,
+        trace: ready.trace,
+        told: false,
+        lost: false,
+        deaf: false,
+        collect: None,
+        over: false,
+        snapshots,
+    };
+    let mut supervisor = Supervisor {
+        epoll,
+        signals,
+        output: Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?,
+        pes: Pes::new(order.first),
+        job: ready.job,
+        profile: ready.profile,
+        relay: None,
+        timeout: None,
+        verdict: Verdict::default(),
+        remote: Some(remote),
+    };
+    let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
+    let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
+    if let Some(profile) = shown {
+        metrics::take(&ready.companions, profile, &ready.plan.environment);
+    }
+    let launch = Launch { plan: &ready.plan, watchdog: watchdog.fd(), limit, mask };
+    let started = start_all(&launch, pes, order.label, &mut supervisor);
+    let refused = started.and_then(|()| supervisor.watch_wireups()).err().map(|error| {
+        let error = CannotRun::refused(&order.program, &error);
+        (error.status(), format!("host {}: {error}", order.host))
+    });
+    let status = supervisor.run(watchdog, refused).map_err(|error| Failure::needs("wait for the PEs", error))?;
+    handover::end(handover, status);
+    metrics::end(&ready.companions, status);
+    Ok(status)
+}
+
+/// What PEs are started with.
+struct Ready {
+    plan: Plan,
+    job: Job,
+    profile: Option<Profile>,
+    trace: Option<OutputDir>,
+    companions: Arc<Companions>,
+}
+
+fn prepare(order: &Order) -> Result<Ready, Failure> {
+    let at = |text: String| format!("host {}: {text}", order.host);
+    let needs = |what: &str, error: &dyn std::fmt::Display| {
+        let message = at(format!("cannot {what}: {error}"));
+        Failure { status: 1, message }
+    };
+    env::set_current_dir(&order.directory).map_err(|error| {
+        needs(&format!("change to the job's working directory {}", order.directory.to_string_lossy()), &error)
+    })?;
+    let path = order.environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
+    let path = path.or_else(|| env::var_os("PATH")).unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
+    let file = program::locate_in(&order.program, &path)
+        .map_err(|error| Failure { status: error.status(), message: at(error.to_string()) })?;
+    let pes = order.first..order.first + order.pes;
+    let job = Job::create(pes.clone(), order.npes).map_err(|error| needs("make the job's shared memory", &error))?;
+    let origin =
+        Origin { counter_ns: order.start_counter_ns, realtime_ns: order.start_realtime, launcher_pid: order.root_pid };
+    let profile =
+        match Profile::with_origin(pes.clone(), order.npes, &order.program, &order.args, order.profile, Some(origin)) {
+            Ok(profile) => Some(profile),
+            // It would have shown long waits only.
+            Err(_) if order.profile.is_none() => None,
+            Err(error) => return Err(needs("make the profile segment", &error)),
+        };
+    let trace = match order.trace {
+        true => Some(trace_directory().map_err(|error| needs("write the trace", &error))?),
+        false => None,
+    };
+    let refused = |message: String| Failure { status: 2, message: at(message) };
+    let bind = Some(&order.bind).filter(|bind| !bind.is_empty()).map(|bind| Bind::parse(bind));
+    let wanted =
+        Wanted { bind: bind.transpose().map_err(refused)?, cores: Some(order.cores).filter(|cores| *cores > 0) };
+    let threads = plan::threads(&order.environment);
+    let binding = cpus::bind(pes.len(), &wanted, threads.as_deref()).map_err(refused)?;
+    let files = match order.output.as_str() {
+        "" => Vec::new(),
+        pattern => files::open(pattern, pes.clone(), plan::job_id(&order.environment)).map_err(refused)?,
+    };
+    let mut environment = order.environment.clone();
+    if let Some(trace) = &trace {
+        environment.extend(results::trace_variables(trace)?);
+    }
+    let mut plan = Plan {
+        file,
+        program: order.program.clone(),
+        args: order.args.clone(),
+        binding,
+        environment,
+        directory: None,
+        files,
+    };
+    plan.hand_over(job.fd(), profile.as_ref().map(Profile::fd));
+    let companions = match profile {
+        Some(_) => {
+            metrics::start(&order.environment).map_err(|failure| Failure { message: at(failure.message), ..failure })?
+        }
+        None => Arc::default(),
+    };
+    Ok(Ready { plan, job, profile, trace, companions })
+}
+
+/// A directory of this host: the files go to the head at the end.
+fn trace_directory() -> Result<OutputDir, Box<dyn std::error::Error>> {
+    let name = format!("pellucid-trace-{}-{}", process::id(), net::secret()?);
+    Ok(OutputDir::take_private(&env::temp_dir().join(name))?)
+}

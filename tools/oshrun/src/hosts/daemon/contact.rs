@@ -1,0 +1,151 @@
+//! A daemon and the head before there are PEs: finding each other, and waiting for what to do.
+
+use crate::hosts::agent::Invitation;
+use crate::hosts::clock;
+use crate::hosts::link::{Link, SILENCE};
+use crate::hosts::message::{Order, PROTOCOL, ToDaemon, ToHead, VERSION};
+use crate::hosts::pack::Field;
+use crate::job::Failure;
+use crate::signals::{self, Meaning};
+use crate::supervise::LINK;
+use crate::sys::epoll::Epoll;
+use crate::sys::file;
+use crate::sys::signal::Reader;
+use pellucid_core::os::process::host_name;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+
+/// The longest line that can be an invitation.
+const LINE: usize = 16 << 10;
+/// How long the head may take to accept a connection, at each of its addresses.
+const CONNECT: Duration = Duration::from_secs(3);
+/// How long it may take to answer.
+const ANSWER: Duration = Duration::from_secs(10);
+
+/// Reads one line and nothing behind it: that is for PE 0.
+pub(super) fn first_line() -> String {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while line.len() < LINE && matches!(file::read(0, &mut byte), Ok(1)) && byte[0] != b'\n' {
+        line.push(byte[0]);
+    }
+    String::from_utf8_lossy(&line).into_owned()
+}
+
+/// Connects to the head: to the first of its addresses where somebody knows the second secret.
+pub(super) fn connect(invitation: &Invitation) -> Result<TcpStream, String> {
+    let mut problems = Vec::new();
+    for &address in &invitation.addresses {
+        match greet(address, invitation) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => problems.push(format!("{address}: {error}")),
+        }
+    }
+    Err(format!("cannot connect back to the oshrun that runs the job: {}", problems.join("; ")))
+}
+
+fn greet(address: SocketAddr, invitation: &Invitation) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect_timeout(&address, CONNECT)?;
+    stream.set_read_timeout(Some(ANSWER))?;
+    let hello = ToHead::Hello {
+        protocol: PROTOCOL,
+        version: VERSION.into(),
+        secret: invitation.secret.clone(),
+        host: invitation.host,
+        name: host_name(),
+    };
+    let mut body = Vec::new();
+    hello.put(&mut body);
+    stream.write_all(&(body.len() as u32).to_le_bytes())?;
+    stream.write_all(&body)?;
+    let mut head = [0; 4];
+    stream.read_exact(&mut head)?;
+    let mut answer = vec![0; (u32::from_le_bytes(head) as usize).min(1 << 10)];
+    stream.read_exact(&mut answer)?;
+    match ToDaemon::take(&mut answer.as_slice()) {
+        Some(ToDaemon::Welcome { secret }) if secret == invitation.answer => Ok(stream),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidData, "who listens there is not the oshrun that runs the job")),
+    }
+}
+
+/// A daemon that has no PEs yet.
+pub(super) struct Waiting {
+    pub link: Link,
+    pub epoll: Epoll,
+    pub signals: Reader,
+}
+
+impl Waiting {
+    /// Waits for what to do. `None`: nothing, the job is over.
+    pub fn order(&mut self) -> Result<Option<Order>, Failure> {
+        loop {
+            for message in self.messages()? {
+                match message {
+                    ToDaemon::Start { order } => return Ok(Some(order)),
+                    ToDaemon::End {} | ToDaemon::Bye {} => return Ok(None),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Tells the head that this host's PEs cannot be started, and waits for the end.
+    pub fn refuse(&mut self, failure: &Failure) -> Result<i32, Failure> {
+        let text = Some(failure.message.clone());
+        self.link.send(&ToHead::Verdict { status: failure.status, text }, &self.epoll);
+        self.link.send(&ToHead::Ended {}, &self.epoll);
+        loop {
+            for message in self.messages()? {
+                match message {
+                    ToDaemon::Collect { .. } => self.link.send(&ToHead::Done {}, &self.epoll),
+                    ToDaemon::Bye {} => return Ok(failure.status),
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// The next messages, but for those that need no PEs.
+    fn messages(&mut self) -> Result<Vec<ToDaemon>, Failure> {
+        let lost = |why: &str| {
+            let message = format!("the oshrun that runs the job is lost: {why}");
+            Failure { status: 1, message }
+        };
+        let mut rest = Vec::new();
+        for token in self.epoll.wait(Some(Duration::from_millis(250))).map_err(|e| Failure::needs("wait", e))? {
+            if token != LINK {
+                while let Some(number) = self.signals.next() {
+                    if signals::meaning(number) == Meaning::End {
+                        return Err(Failure {
+                            status: 128 + number,
+                            message: pellucid_core::os::signal::describe(number),
+                        });
+                    }
+                }
+                continue;
+            }
+            let (messages, end) = self.link.ready(&self.epoll);
+            for message in messages {
+                match message {
+                    ToDaemon::Ping { number } => {
+                        let counter_ns = clock::counter_ns();
+                        self.link.send(&ToHead::Pong { number, counter_ns }, &self.epoll);
+                    }
+                    ToDaemon::Pause {} => self.link.paused = true,
+                    other => rest.push(other),
+                }
+            }
+            if let Some(error) = end.filter(|_| rest.is_empty()) {
+                return Err(lost(&error.to_string()));
+            }
+        }
+        let now = Instant::now();
+        if self.link.beat_due(now) {
+            self.link.send(&ToHead::Beat {}, &self.epoll);
+        }
+        if self.link.is_silent(now) {
+            return Err(lost(&format!("nothing was heard of it for {} s", SILENCE.as_secs())));
+        }
+        Ok(rest)
+    }
+}

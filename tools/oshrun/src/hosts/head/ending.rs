@@ -1,0 +1,305 @@
+//! How the job ends, and what is done then.
+
+use super::{Head, Phase, SIGNALS, WAKE};
+use crate::ending::Step;
+use crate::hosts::clock;
+use crate::hosts::link::SILENCE;
+use crate::hosts::message::{ToDaemon, ToHead};
+use crate::input::Relay;
+use crate::results;
+use crate::signals::{self, Meaning};
+use crate::sys::process::{self, Ended};
+use pellucid_core::os::process::host_name;
+use pellucid_profile::model::{Job, Profile};
+use pellucid_profile::report;
+use std::env;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How long a daemon may take to connect after its agent was started.
+const CONNECT: Duration = Duration::from_secs(60);
+/// After this long, a daemon that has not connected is named.
+const SLOW: Duration = Duration::from_secs(5);
+/// How long the end of an agent is awaited when its daemon has gone: it may say why.
+const REASON: Duration = Duration::from_millis(300);
+/// How long the part of a lost host has for ending its PEs before its agent is ended.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long output is awaited from whoever holds an agent's streams.
+const LAST_OUTPUT: Duration = Duration::from_millis(200);
+/// How long our reader may hold up the end of a job that was ended by a signal.
+const LAST_WRITE: Duration = Duration::from_secs(1);
+
+impl Head<'_> {
+    /// Decides how the job ends, unless that is decided.
+    pub(super) fn judge(&mut self, text: Option<String>, status: i32) {
+        if !self.ending {
+            text.iter().for_each(|text| self.output.say(text));
+            self.end(status);
+        }
+    }
+
+    /// Begins to end the job with this status, unless something gave it one before.
+    pub(super) fn end(&mut self, status: i32) {
+        self.status.get_or_insert(status);
+        if std::mem::replace(&mut self.ending, true) {
+            return;
+        }
+        for host in 0..self.hosts.len() {
+            match self.hosts[host].phase {
+                Phase::Starting => self.hosts[host].reap_from(Instant::now()),
+                Phase::Connected | Phase::Ready => self.dismiss(host),
+                Phase::Running => self.send(host, &ToDaemon::End {}),
+                Phase::Ended | Phase::Collecting | Phase::Done | Phase::Lost => {}
+            }
+        }
+    }
+
+    /// An agent could not be started.
+    pub(super) fn refused(&mut self, host: usize, command: &str, error: &io::Error) {
+        let name = &self.hosts[host].place.host;
+        let reason = match error.kind() {
+            io::ErrorKind::NotFound => "not found".into(),
+            _ => error.to_string(),
+        };
+        let text = format!("host {name}: the launch agent {command:?} cannot be started: {reason}");
+        self.judge(Some(text), 1);
+    }
+
+    /// An agent has ended.
+    pub(super) fn agent_ended(&mut self, number: usize, ended: Ended) {
+        let host = &mut self.hosts[number];
+        host.agent = Some(ended);
+        match host.phase {
+            Phase::Starting => {
+                let printed = self.output.take_held(number);
+                let host = &mut self.hosts[number];
+                host.phase = Phase::Lost;
+                let text = format!(
+                    "host {}: oshrun could not be started there: `{}` {}{}",
+                    host.place.host,
+                    host.command,
+                    describe(ended),
+                    indented(&printed)
+                );
+                self.judge(Some(text), 1);
+            }
+            Phase::Done | Phase::Lost => {}
+            // The connection says more, if it ends too.
+            _ => {
+                let why = "its launch agent has ended".to_string();
+                host.gone.get_or_insert((Instant::now(), why));
+            }
+        }
+    }
+
+    /// A connection has ended.
+    pub(super) fn disconnected(&mut self, host: usize, why: String) {
+        let host = &mut self.hosts[host];
+        if host.phase < Phase::Done {
+            host.gone = Some((Instant::now(), why));
+        }
+    }
+
+    /// A host cannot be reached any more.
+    fn lose(&mut self, number: usize, why: &str) {
+        let host = &mut self.hosts[number];
+        let agent = host.agent.map_or(String::new(), |ended| format!("; `{}` {}", host.command, describe(ended)));
+        let text = format!("lost {}: {why}{agent}", host.who());
+        host.phase = Phase::Lost;
+        host.gone = None;
+        host.reap_from(Instant::now() + GRACE);
+        if let Some(token) = host.link {
+            self.drop_link(token);
+        }
+        self.judge(Some(text), 1);
+    }
+
+    /// Does what is due.
+    pub(super) fn keep_time(&mut self) {
+        let now = Instant::now();
+        let mut silent = Vec::new();
+        for (token, (link, host)) in &mut self.links {
+            if link.is_silent(now) {
+                silent.push((*token, *host));
+            } else if link.beat_due(now) && host.is_some() {
+                link.send(&ToDaemon::Beat {}, &self.epoll);
+            }
+        }
+        for (token, host) in silent {
+            self.drop_link(token);
+            if let Some(host) = host {
+                self.disconnected(host, format!("nothing was heard of it for {} s", SILENCE.as_secs()));
+            }
+        }
+        for number in 0..self.hosts.len() {
+            self.look_after(number, now);
+        }
+        self.ask_when_due(now);
+        if self.relay.as_ref().is_some_and(Relay::is_resumed) {
+            self.watch_input();
+        }
+        if self.prompt.is_some_and(|due| now >= due) {
+            self.prompt = None;
+            self.output.prompt();
+        }
+    }
+
+    fn look_after(&mut self, number: usize, now: Instant) {
+        let host = &mut self.hosts[number];
+        if host.abandoned {
+            return;
+        }
+        if let Some((since, why)) = &host.gone
+            && (now >= *since + REASON || (host.agent.is_some() && host.link.is_none()))
+        {
+            let why = why.clone();
+            return self.lose(number, &why);
+        }
+        if host.phase == Phase::Starting && !self.ending && now >= self.since + SLOW && !host.is_slow {
+            host.is_slow = true;
+            let (name, seconds, most) = (&host.place.host, SLOW.as_secs(), CONNECT.as_secs());
+            let text = format!(
+                "host {name}: no answer from `{}` for {seconds} s; the job begins when it comes, and ends after {most} s",
+                host.command
+            );
+            return self.output.say(&text);
+        }
+        if host.phase == Phase::Starting && now >= self.since + CONNECT {
+            let printed = self.output.take_held(number);
+            let host = &mut self.hosts[number];
+            host.phase = Phase::Lost;
+            host.reap_from(now);
+            let text = format!(
+                "host {}: oshrun has not answered from there within {} s of `{}`{}",
+                host.place.host,
+                CONNECT.as_secs(),
+                host.command,
+                indented(&printed)
+            );
+            return self.judge(Some(text), 1);
+        }
+        if host.phase == Phase::Starting && self.ending && host.agent.is_some() {
+            host.phase = Phase::Lost;
+        }
+        if host.agent.is_some() {
+            return;
+        }
+        match host.reaping.as_mut().and_then(|reaping| reaping.step(now)) {
+            Some(Step::Send(signal)) => {
+                process::signal_group(self.agents.get(number as u32).pid, signal);
+            }
+            Some(Step::GiveUp) => host.abandoned = true,
+            None => {}
+        }
+    }
+
+    pub(super) fn received_profile(&mut self, number: usize, pe: u32, snapshot: u32, piece: &[u8], last: bool) {
+        let (drift, at) = if snapshot == 0 { self.hosts[number].drift } else { (0, 0) };
+        match self.received.profile(pe, piece, last) {
+            Ok(Some(pe)) => pe.move_to(|time| clock::corrected(time, drift, at)),
+            Ok(None) => {}
+            Err(problem) => self.output.say(&format!("profile: {problem}")),
+        }
+    }
+
+    /// Writes what is there of the profile while the job runs.
+    pub(super) fn keep_snapshot(&mut self) {
+        let Some(kept) = self.kept.clone() else { return };
+        let profile = self.profile(None);
+        if let Err(error) = pellucid_profile::file::write(&profile, kept.directory()) {
+            kept.complain(&error);
+        }
+    }
+
+    fn profile(&self, exit_status: Option<i32>) -> Profile {
+        let pes: Vec<_> = self.received.pes.values().cloned().collect();
+        let now = clock::counter_ns().saturating_sub(self.begin.0);
+        let last = pes.iter().map(|pe| pe.end_ns).max().unwrap_or(now);
+        let arguments: Vec<String> = self.options.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        let job = Job {
+            program: self.options.program.to_string_lossy().into_owned(),
+            arguments: arguments.join(" "),
+            directory: env::current_dir().map(|path| path.to_string_lossy().into_owned()).unwrap_or_default(),
+            host: host_name(),
+            npes: self.hosts.last().map_or(0, |host| host.place.pes.end),
+            start_realtime_ns: self.begin.1,
+            wall_ns: if exit_status.is_some() { last } else { now },
+            exit_status,
+        };
+        Profile { job, pes }
+    }
+
+    /// Passes on what is left of the output.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.relay = None;
+        let give_up = Instant::now() + LAST_OUTPUT;
+        let mut interrupted_at = self.interrupted.then(Instant::now);
+        loop {
+            let now = Instant::now();
+            if now >= give_up && self.output.is_written() {
+                self.output.close();
+            }
+            if self.output.is_closed() && self.output.is_written() {
+                self.resume_output();
+                return Ok(());
+            }
+            if interrupted_at.is_some_and(|since| now >= since + LAST_WRITE) {
+                return Ok(());
+            }
+            for token in self.epoll.wait(Some(LAST_OUTPUT))? {
+                match token {
+                    SIGNALS => {
+                        while let Some(number) = self.signals.next() {
+                            if signals::meaning(number) == Meaning::End {
+                                self.status.get_or_insert(128 + number);
+                                interrupted_at.get_or_insert(now);
+                            }
+                        }
+                    }
+                    WAKE => self.resume_output(),
+                    super::STREAMS..super::LISTENER => self.output.ready(token, &self.epoll),
+                    super::LINKS.. => {
+                        if let Some((link, _)) = self.links.get_mut(&token) {
+                            let (_, end) = link.ready::<ToHead>(&self.epoll);
+                            if end.is_some() {
+                                self.drop_link(token);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Shows trace and profile; returns the exit status.
+    pub(super) fn conclude(mut self) -> i32 {
+        let status = self.status.unwrap_or(0);
+        if let Some(directory) = self.trace.take() {
+            results::show_trace(&directory);
+        }
+        if let Some(kept) = self.kept.take() {
+            let profile = self.profile(Some(status));
+            results::show(&kept, |directory| report::finish_merged(profile, directory));
+        }
+        status
+    }
+}
+
+/// `was killed by signal 9 (kill)`
+fn describe(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(status) => format!("exited with status {status}"),
+        Ended::Killed { signal, .. } => format!("was killed by {}", pellucid_core::os::signal::describe(signal)),
+    }
+}
+
+/// What an agent printed, below what is said of it.
+fn indented(printed: &str) -> String {
+    let lines: Vec<&str> = printed.lines().filter(|line| !line.trim().is_empty()).collect();
+    if lines.is_empty() {
+        return "; it printed nothing".into();
+    }
+    let shown = &lines[lines.len().saturating_sub(20)..];
+    shown.iter().fold("; it printed:".into(), |text, line| format!("{text}\n  {line}"))
+}

@@ -1,0 +1,187 @@
+//! What daemons say.
+
+use super::{Head, Host, LINKS, Phase};
+use crate::hosts::clock;
+use crate::hosts::link::Link;
+use crate::hosts::message::{PROTOCOL, ToDaemon, ToHead, VERSION};
+use crate::supervise::Lost;
+use std::time::{Duration, Instant};
+
+/// How long an agent may take to go after its daemon has said good-bye.
+const LEAVE: Duration = Duration::from_secs(3);
+
+impl Head<'_> {
+    /// Somebody connects.
+    pub(super) fn accept(&mut self) {
+        while let Some(stream) = self.listeners.accept() {
+            let token = LINKS + self.next_link;
+            self.next_link += 1;
+            if let Ok(link) = Link::new(stream, token, &self.epoll) {
+                self.links.insert(token, (link, None));
+            }
+        }
+    }
+
+    /// A connection has something.
+    pub(super) fn hear(&mut self, token: u64) {
+        let Some((link, host)) = self.links.get_mut(&token) else { return };
+        let host = *host;
+        let (messages, end) = link.ready::<ToHead>(&self.epoll);
+        for message in messages {
+            match self.links.get(&token).and_then(|(_, host)| *host) {
+                Some(host) => self.heed(host, message),
+                None => self.greet(token, message),
+            }
+        }
+        let host = host.or_else(|| self.links.get(&token).and_then(|(_, host)| *host));
+        if let Some(error) = end {
+            self.drop_link(token);
+            if let Some(host) = host {
+                self.disconnected(host, error.to_string());
+            }
+        }
+    }
+
+    pub(super) fn drop_link(&mut self, token: u64) {
+        if let Some((link, host)) = self.links.remove(&token) {
+            link.forget(&self.epoll);
+            if let Some(host) = host {
+                self.hosts[host].link = None;
+            }
+        }
+    }
+
+    /// The first message of whoever has connected.
+    fn greet(&mut self, token: u64, message: ToHead) {
+        let ToHead::Hello { protocol, version, secret, host, name } = message else {
+            return self.drop_link(token);
+        };
+        let number = host as usize;
+        // Without the secret it is no part of this job.
+        let known = secret == self.secret
+            && self.hosts.get(number).is_some_and(|host| host.phase == Phase::Starting && host.link.is_none());
+        if !known {
+            return self.drop_link(token);
+        }
+        if protocol != PROTOCOL || version != VERSION {
+            self.drop_link(token);
+            let host = &self.hosts[number].place.host;
+            let text = format!(
+                "host {host} ({name}) has oshrun {version}, and this is oshrun {VERSION}: all hosts need the same version"
+            );
+            self.output.take_held(number);
+            self.hosts[number].phase = Phase::Lost;
+            self.hosts[number].reap_from(Instant::now());
+            return self.judge(Some(text), 1);
+        }
+        if let Some((link, host)) = self.links.get_mut(&token) {
+            link.trust();
+            *host = Some(number);
+        }
+        let host = &mut self.hosts[number];
+        (host.link, host.phase) = (Some(token), Phase::Connected);
+        self.output.release(number);
+        let secret = self.answer.clone();
+        self.send(number, &ToDaemon::Welcome { secret });
+        if self.ending {
+            return self.dismiss(number);
+        }
+        self.measure(number);
+    }
+
+    /// The next step of measuring a clock.
+    fn measure(&mut self, number: usize) {
+        let host = &mut self.hosts[number];
+        if let Some(number_of_trip) = host.clock.next(clock::counter_ns()) {
+            return self.send(number, &ToDaemon::Ping { number: number_of_trip });
+        }
+        let best = std::mem::take(&mut host.clock).best();
+        if host.phase == Phase::Connected {
+            (host.offset, host.phase) = (best, Phase::Ready);
+            return self.start_pes();
+        }
+        host.drift = host.drift_since_start(best, self.begin.0);
+        host.phase = Phase::Collecting;
+        let counter_ns = best.map_or(0, |best| best.counter_ns);
+        let (drift_ns, profile) = (host.drift.0, self.kept.is_some());
+        self.send(number, &ToDaemon::Collect { drift_ns, counter_ns, profile });
+    }
+
+    /// A message of a host's daemon.
+    fn heed(&mut self, number: usize, message: ToHead) {
+        match message {
+            ToHead::Hello { .. } | ToHead::Beat {} => {}
+            ToHead::Note { text } => {
+                let host = &self.hosts[number].place.host;
+                self.output.say(&format!("host {host}: {text}"));
+            }
+            ToHead::Verdict { status, text } => self.judge(text, status),
+            ToHead::Late { who, status, text } => {
+                if !self.ending {
+                    text.iter().for_each(|text| self.output.say(text));
+                    self.status.get_or_insert(status);
+                    let place = "after shmem_finalize".into();
+                    self.lost.get_or_insert(Lost { who, place, finalized: true, since: Instant::now() });
+                }
+            }
+            ToHead::Left { who, place, finalized } => {
+                self.lost.get_or_insert(Lost { who, place, finalized, since: Instant::now() });
+            }
+            ToHead::Report { id, handled, lines, pes } => self.reported(number, id, handled, lines, pes),
+            ToHead::Fence { key_values } => {
+                if self.key_values.fence(number, key_values) {
+                    self.send_all(&ToDaemon::Fenced {});
+                }
+            }
+            ToHead::Wanted { pe, key } => {
+                let value = self.key_values.get(pe, &key);
+                self.send(number, &ToDaemon::KeyValue { pe, key, value });
+            }
+            ToHead::Pong { number: trip, counter_ns } => {
+                self.hosts[number].clock.back(trip, counter_ns, clock::counter_ns());
+                self.measure(number);
+            }
+            ToHead::Ended {} => {
+                if self.hosts[number].phase == Phase::Running {
+                    self.hosts[number].phase = Phase::Ended;
+                    self.measure(number);
+                }
+            }
+            ToHead::Profile { pe, snapshot, bytes, last } => {
+                self.received_profile(number, pe, snapshot, &bytes.0, last)
+            }
+            ToHead::Snapshot { number: snapshot } => {
+                self.keep_snapshot();
+                self.send(number, &ToDaemon::Kept { number: snapshot });
+            }
+            ToHead::Trace { name, bytes } => {
+                if let Some(Err(error)) = self.trace.as_ref().map(|to| self.received.trace(to, &name, &bytes.0)) {
+                    self.output.say(&format!("trace: {error}"));
+                }
+            }
+            ToHead::Done {} => self.dismiss(number),
+            ToHead::Deaf { number: signal, deaf } => {
+                self.hosts[number].deaf = deaf;
+                if !self.ending && self.hosts.iter().all(|host| host.deaf || host.phase != Phase::Running) {
+                    self.end(128 + signal);
+                }
+            }
+        }
+    }
+
+    /// A host has nothing more to do.
+    pub(super) fn dismiss(&mut self, number: usize) {
+        self.send(number, &ToDaemon::Bye {});
+        self.hosts[number].phase = Phase::Done;
+        self.hosts[number].reap_from(Instant::now() + LEAVE);
+    }
+}
+
+impl Host {
+    /// How far the clock has gone since the first measurement, and when on the host's line of the job's time.
+    fn drift_since_start(&self, now: Option<clock::Offset>, begin_ns: u64) -> (i64, u64) {
+        let (Some(first), Some(now)) = (self.offset, now) else { return (0, 0) };
+        let begin_there = begin_ns.saturating_add_signed(first.ns.saturating_neg());
+        (now.ns.saturating_sub(first.ns), now.counter_ns.saturating_sub(begin_there))
+    }
+}

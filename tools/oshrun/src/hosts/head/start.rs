@@ -1,0 +1,262 @@
+//! Starting the daemons, and the PEs when all daemons are there.
+
+use super::{Head, Host, LISTENER, Phase, SIGNALS, STREAMS, WAKE};
+use crate::ending::Ending;
+use crate::hosts::agent::{self, Invitation};
+use crate::hosts::clock::{self, Measurement};
+use crate::hosts::gather::Receiver;
+use crate::hosts::key_values::HeadKeyValues;
+use crate::hosts::list::Placement;
+use crate::hosts::listeners::Listeners;
+use crate::hosts::message::{Order, ToDaemon};
+use crate::input::Relay;
+use crate::job::{self, Failure, raise_limit};
+use crate::options::{Options, Profile as Choice};
+use crate::output::Output;
+use crate::pes::Pes;
+use crate::results::{self, Kept};
+use crate::signals;
+use crate::spawn::Start;
+use crate::sys::epoll::{Epoll, Interest};
+use crate::sys::limit::Limit;
+use crate::sys::signal::Set;
+use crate::sys::{net, process};
+use crate::tools;
+use crate::watchdog::Watchdog;
+use pellucid_core::bootstrap::talk;
+use pellucid_profile::clock::realtime_ns;
+use std::collections::HashMap;
+use std::env;
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, PipeWriter};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Variables that PEs elsewhere have as this host has them, by the beginning of their names.
+const PASSED_ON: [&str; 5] = ["SHMEM_", "SMA_", "PELLUCID_", "FI_", "OMP_"];
+/// Others, by name.
+const NAMED: [&str; 2] = ["PATH", "LD_LIBRARY_PATH"];
+/// What only the PE has a use for that it was meant for.
+const PRIVATE: [&str; 7] = [
+    "PELLUCID_JOB_FD",
+    "PELLUCID_PROFILE_FD",
+    "PELLUCID_WIREUP_FD",
+    "PELLUCID_PE",
+    "PELLUCID_NPES",
+    "PELLUCID_IS",
+    "PELLUCID_TRACE_CLAIM",
+];
+
+impl<'a> Head<'a> {
+    /// Starts a daemon on every host.
+    pub(super) fn start(options: &'a Options, placements: &[Placement]) -> Result<(Self, Watchdog), Failure> {
+        let needs = Failure::needs;
+        let oshrun = env::current_exe().map_err(|error| needs("find the file of oshrun", error))?;
+        let limit = raise_limit(placements.len() as u32)?;
+        let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;
+        let npes = placements.last().map_or(0, |last| last.pes.end);
+        let mut environment = passed_on(env::vars_os());
+        environment.extend(job::environment(&Options { pes: npes, ..options.clone() }, tools));
+        let agent = options.launch_agent.is_some();
+        let listeners = Listeners::open(placements.iter().flat_map(|place| agent::addresses(agent, &place.host)));
+        let listeners = listeners.map_err(|error| needs("wait for connections of the hosts", error))?;
+        let secret = || net::secret().map_err(|error| needs("make up a secret (/dev/urandom)", error));
+        let (secret, answer) = (secret()?, secret()?);
+        let trace = results::take_trace(options)?;
+        let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
+        let begin = (clock::counter_ns(), realtime_ns());
+
+        let mask = Set::of(&[]).block();
+        let signals = signals::take().map_err(|error| needs("read signals", error))?;
+        let watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
+        let events = |error: io::Error| needs("wait for events", error);
+        let epoll = Epoll::new().map_err(events)?;
+        let output = Output::of_agents(STREAMS).map_err(events)?;
+        epoll.add(&signals, SIGNALS, Interest::Read).map_err(events)?;
+        epoll.add(output.wake(), WAKE, Interest::Read).map_err(events)?;
+        listeners.watch(&epoll, LISTENER).map_err(events)?;
+        let since = Instant::now();
+        let mut head = Self {
+            options,
+            epoll,
+            signals,
+            output,
+            agents: Pes::new(0),
+            hosts: placements.iter().map(|place| Host::new(options, place, &oshrun)).collect(),
+            links: HashMap::new(),
+            next_link: 0,
+            listeners,
+            secret,
+            answer,
+            relay: None,
+            prompt: None,
+            key_values: HeadKeyValues::new(placements.len()),
+            environment,
+            begin,
+            since,
+            deadline: options.timeout.map(|timeout| since + timeout),
+            asked: None,
+            reports: 0,
+            received: Receiver::default(),
+            kept,
+            trace,
+            status: None,
+            ending: false,
+            interrupted: false,
+            lost: None,
+        };
+        for host in 0..placements.len() {
+            if !head.start_host(host, &oshrun, watchdog.fd(), limit, mask) {
+                // What is the matter with one agent is with all.
+                head.hosts[host..].iter_mut().for_each(|host| (host.phase, host.abandoned) = (Phase::Lost, true));
+                break;
+            }
+        }
+        head.watch_input();
+        Ok((head, watchdog))
+    }
+
+    /// Where PEs run: `--wdir`, from here.
+    fn directory(&self) -> OsString {
+        let here = env::current_dir().unwrap_or_default();
+        self.options.wdir.as_ref().map_or(here.clone(), |wdir| here.join(wdir)).into()
+    }
+
+    /// `--output`, from here: each host has the files of its PEs.
+    fn output(&self) -> String {
+        let here = env::current_dir().unwrap_or_default();
+        self.options.output.as_ref().map_or_else(String::new, |name| here.join(name).display().to_string())
+    }
+
+    /// Starts the part of a host. False: it cannot be.
+    fn start_host(&mut self, host: usize, oshrun: &Path, watchdog: i32, limit: Limit, mask: Set) -> bool {
+        let place = &self.hosts[host].place;
+        let command = agent::command(self.options, place, oshrun);
+        let invitation = Invitation {
+            host: host as u32,
+            secret: self.secret.clone(),
+            answer: self.answer.clone(),
+            addresses: self.listeners.ports(&agent::addresses(self.options.launch_agent.is_some(), &place.host)),
+        };
+        let start = Start { watchdog, limit, mask, cpus: None, keep: None };
+        let started = agent::start(&command, start, &invitation).and_then(|(started, input)| {
+            self.output.add("", started.out, started.err, &self.epoll)?;
+            self.agents.add(started.pid);
+            if host == 0 { self.feed(input) } else { Ok(()) }
+        });
+        if let Err(error) = &started {
+            self.refused(host, &command[0], error);
+        }
+        started.is_ok()
+    }
+
+    /// PE 0 gets our input.
+    fn feed(&mut self, mut input: PipeWriter) -> io::Result<()> {
+        if io::stdin().is_terminal() {
+            self.relay = Some(Relay::new(input)?);
+            return Ok(());
+        }
+        // A file cannot be waited for, and a pipe may be shared: a thread of its own reads it. It ends with the process.
+        let copy = move || {
+            Set::all().mask();
+            let _ = io::copy(&mut io::stdin().lock(), &mut input);
+        };
+        std::thread::Builder::new().name("oshrun-input".into()).spawn(copy).map(drop)
+    }
+
+    /// Starts the PEs, when every host is ready: a job that cannot be started as a whole is not started.
+    pub(super) fn start_pes(&mut self) {
+        if self.ending || self.hosts.iter().any(|host| host.phase != Phase::Ready) {
+            return;
+        }
+        // Everybody is here: who connects from now on, or has not said who it is, is a stranger.
+        self.listeners.close(&self.epoll);
+        let strangers: Vec<u64> =
+            self.links.iter().filter(|(_, link)| link.1.is_none()).map(|(token, _)| *token).collect();
+        strangers.into_iter().for_each(|token| self.drop_link(token));
+        let runs = talk::runs(self.hosts.iter().map(|host| host.place.pes.len() as u32));
+        let npes = self.hosts.last().map_or(0, |host| host.place.pes.end);
+        for number in 0..self.hosts.len() {
+            let host = &self.hosts[number];
+            // The begin of the job on the host's own counter.
+            let offset = host.offset.map_or(0, |offset| offset.ns);
+            let order = Order {
+                npes,
+                first: host.place.pes.start,
+                pes: host.place.pes.len() as u32,
+                host: host.place.host.clone(),
+                hosts: runs.clone(),
+                program: self.options.program.clone(),
+                args: self.options.args.clone(),
+                environment: self.environment.clone(),
+                directory: self.directory(),
+                label: self.options.label,
+                bind: self.options.bind.bind.as_ref().map(ToString::to_string).unwrap_or_default(),
+                cores: self.options.bind.cores.unwrap_or(0),
+                output: self.output(),
+                profile: match self.options.profile {
+                    Choice::Off => None,
+                    Choice::Silent => Some(false),
+                    Choice::Level(_) => Some(true),
+                },
+                trace: self.trace.is_some(),
+                prompt: number == 0 && self.relay.is_some(),
+                start_realtime: self.begin.1,
+                start_counter_ns: self.begin.0.saturating_add_signed(offset.saturating_neg()),
+                root_pid: process::id() as u32,
+            };
+            self.hosts[number].phase = Phase::Running;
+            self.send(number, &ToDaemon::Start { order });
+        }
+    }
+}
+
+impl Host {
+    fn new(options: &Options, place: &Placement, oshrun: &Path) -> Self {
+        Self {
+            place: place.clone(),
+            command: agent::command(options, place, oshrun).join(" "),
+            phase: Phase::Starting,
+            is_slow: false,
+            deaf: false,
+            link: None,
+            clock: Measurement::default(),
+            offset: None,
+            drift: (0, 0),
+            agent: None,
+            gone: None,
+            reaping: None,
+            abandoned: false,
+        }
+    }
+
+    /// Ends its agent from this moment on.
+    pub(super) fn reap_from(&mut self, when: Instant) {
+        self.reaping.get_or_insert_with(|| Ending::new(when));
+    }
+}
+
+/// Those of the variables that PEs on other hosts get.
+fn passed_on(all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    all.filter(|(name, _)| {
+        let name = name.to_string_lossy();
+        let begins = PASSED_ON.iter().any(|prefix| name.starts_with(prefix)) && !PRIVATE.contains(&&*name);
+        begins || NAMED.contains(&&*name)
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables_of_the_library_are_passed_on() {
+        let names =
+            ["HOME", "PATH", "LD_LIBRARY_PATH", "SHMEM_DEBUG", "SMA_INFO", "PELLUCID_PE", "FI_PROVIDER", "SHMEMX"];
+        let all = names.iter().map(|name| (OsString::from(name), OsString::from("x")));
+        let passed: Vec<_> = passed_on(all).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(passed, ["PATH", "LD_LIBRARY_PATH", "SHMEM_DEBUG", "SMA_INFO", "FI_PROVIDER"]);
+    }
+}

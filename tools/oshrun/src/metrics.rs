@@ -1,0 +1,65 @@
+//! `--metrics`, `--metrics-file`, `--metrics-push`, `--dashboard`: `oshprof` does it, in a process beside the job.
+
+use crate::handover;
+use crate::job::Failure;
+use crate::profile::Profile;
+use pellucid_profile::companion::{self, Companions, Destinations, VARIABLE};
+use pellucid_profile::segment::handover::state;
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::sync::Arc;
+
+/// What the variables of the PEs ask for: options have become one of them.
+pub fn wanted(environment: &[(OsString, OsString)]) -> Result<Destinations, Failure> {
+    let given = environment.iter().rfind(|(name, _)| name == VARIABLE).map(|(_, value)| value.clone());
+    let text = given.or_else(|| env::var_os(VARIABLE)).unwrap_or_default();
+    let text = text.to_string_lossy();
+    Destinations::parse(&text)
+        .map_err(|expected| Failure { status: 1, message: format!("{VARIABLE} is {text:?}: {expected}") })
+}
+
+/// Starts it. Before orphans are adopted: it is to be nobody's child.
+pub fn start(environment: &[(OsString, OsString)]) -> Result<Arc<Companions>, Failure> {
+    let wanted = wanted(environment)?;
+    let beside = env::current_exe().ok().and_then(|file| Some(file.parent()?.to_owned()));
+    let tool = companion::tool(beside, env::var_os("PATH"));
+    let started = Companions::start(&wanted, tool.as_deref());
+    let companions = started.map_err(|error| Failure::needs("serve metrics, nothing was run", error))?;
+    companion::announce("oshrun", &companions);
+    Ok(Arc::new(companions))
+}
+
+/// Hands the job over.
+pub fn take(companions: &Companions, profile: &Profile, environment: &[(OsString, OsString)]) {
+    let facts = handover::facts(environment);
+    let about = facts.each_ref().map(|(name, value)| (*name, value.as_str()));
+    if let Err(error) = companions.take(profile.as_fd(), &about) {
+        eprintln!("oshrun: no metrics: {error}");
+    }
+}
+
+/// Says how the job ended, and waits for the last exports.
+pub fn end(companions: &Companions, status: i32) {
+    if !companions.is_empty() {
+        companions.end(state(status));
+    }
+}
+
+/// A value of `--metrics`: nothing, or an address.
+pub fn address(value: &OsStr) -> Result<String, String> {
+    let text = crate::values::text(value)?;
+    let fits = !text.contains(char::is_whitespace) && !text.contains(',');
+    fits.then(|| text.to_owned()).ok_or_else(|| "expected ADDRESS:PORT, :PORT or unix:PATH".into())
+}
+
+/// A value of `--metrics-push`.
+pub fn target(value: &OsStr) -> Result<String, String> {
+    let text = crate::values::text(value)?;
+    let known = text == companion::BY_VARIABLES || text.contains("://");
+    known.then(|| text.to_owned()).ok_or_else(|| {
+        format!(
+            "expected http://HOST:PORT, https://HOST, or {} for what the OTEL_ variables say",
+            companion::BY_VARIABLES
+        )
+    })
+}

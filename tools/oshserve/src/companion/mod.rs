@@ -1,0 +1,137 @@
+//! A process beside one job, started by its launcher: it serves the job's metrics at an address of their own, writes
+//! them to a file and pushes them, so that the launcher and the library need no HTTP.
+//!
+//! Its standard input is a socket to whoever started it. Over that the companion says whether it is ready; then comes
+//! the job, as to the exporter of a host ([`crate::serve::handover`]), then a line `snapshot` for each that is to be
+//! written, and at last how the job ended. The companion says `done` after each of them, at the end when all that was
+//! to be exported has been.
+//!
+//! | module | what it is |
+//! |---|---|
+//! | [`exports`] | the file and what is pushed, in a thread of their own |
+//! | [`talk`] | what is said over the socket |
+
+pub mod exports;
+pub mod talk;
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::commands::FAILED;
+use crate::serve::jobs::Jobs;
+use crate::serve::server::{self, Listener};
+use crate::serve::{self, Pages, config};
+use crate::sys;
+use exports::{Exports, Wanted};
+use talk::{Heard, Talk};
+
+/// How long the last exports may take.
+const LAST: Duration = Duration::from_secs(2);
+
+/// `oshprof serve --job-on-stdin`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What it serves: without an address, nothing.
+    pub serve: serve::Request,
+    /// Where metrics are pushed to.
+    pub push: Option<String>,
+    /// Whether a Pushgateway is to forget the job at its end.
+    pub forget: bool,
+    /// The file that metrics are written to.
+    pub file: Option<PathBuf>,
+}
+
+/// Stays with a job until its last numbers have been fetched.
+pub fn run(request: &Request) -> ExitCode {
+    let stream = match sys::take_standard_input() {
+        Ok(stream) => stream,
+        Err(error) => {
+            eprintln!("oshprof: serve: --job-on-stdin: standard input is no socket: {error}");
+            return ExitCode::from(FAILED);
+        }
+    };
+    if let Err(error) = sys::leave_the_starter() {
+        eprintln!("oshprof: serve: {error}");
+        return ExitCode::from(FAILED);
+    }
+    match attend(request, stream) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(FAILED),
+    }
+}
+
+/// All that has to be there before the job begins.
+struct Ready {
+    listener: Option<Listener>,
+    config: Option<config::Config>,
+    exports: Exports,
+}
+
+fn prepare(request: &Request) -> Result<Ready, String> {
+    let config = request.serve.web_config.clone().map(config::Config::open).transpose()?;
+    let listener = request.serve.listen.as_ref().map(Listener::bind).transpose()?;
+    let wanted = Wanted { file: request.file.clone(), push: request.push.clone(), forget: request.forget };
+    Ok(Ready { listener, config, exports: Exports::open(&wanted)? })
+}
+
+fn attend(request: &Request, stream: UnixStream) -> Result<(), ()> {
+    let mut talk = Talk::new(stream);
+    let Ready { listener, config, exports } = prepare(request).map_err(|error| talk.refuse(&error))?;
+    let pages = request.serve.pages.clone();
+    let url = listener.as_ref().map(|listener| match &pages {
+        Pages::Live(token) => listener.root(config.is_some()) + token,
+        Pages::Metrics => listener.url(config.as_ref().is_some_and(config::Config::has_tls)),
+    });
+    talk.ready(url.as_deref());
+    let jobs = Arc::new(Jobs::new(request.serve.limits()));
+    // Nobody but this job: others are not looked for.
+    jobs.only_these();
+    let job = talk.job(&jobs).map_err(|error| eprintln!("oshprof: serve: the job: {error}"))?;
+    // The launcher has found that there will be none.
+    let Some((key, about)) = job else { return Ok(()) };
+    let serves = listener.map(|listener| serve_beside(listener, &jobs, config, pages)).is_some();
+    let exports = exports.start(Arc::clone(&jobs), about);
+    let state = loop {
+        match talk.read_request() {
+            Heard::Snapshot => {
+                exports.now();
+                talk.done();
+            }
+            Heard::End(state) => break state,
+        }
+    };
+    jobs.end(key, state);
+    exports.finish(LAST);
+    talk.done();
+    drop(talk);
+    // Whoever reads what the job has said waits for the end of it.
+    sys::silence();
+    if serves {
+        linger(&jobs, request.serve.linger);
+    }
+    Ok(())
+}
+
+fn serve_beside(listener: Listener, jobs: &Arc<Jobs>, config: Option<config::Config>, pages: Pages) {
+    let jobs = Arc::clone(jobs);
+    let work = move || match server::serve(listener, jobs, config, pages) {
+        Ok(never) => match never {},
+        Err(error) => eprintln!("oshprof: serve: {error}"),
+    };
+    if let Err(error) = std::thread::Builder::new().name("server".into()).spawn(work) {
+        eprintln!("oshprof: serve: {error}");
+    }
+}
+
+/// Until the last numbers have been seen by all who fetch them regularly, or nobody came for so long.
+fn linger(jobs: &Jobs, at_most: Duration) {
+    let until = Instant::now() + at_most;
+    while !jobs.is_empty() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // The last answer is on its way.
+    std::thread::sleep(Duration::from_secs(1));
+}
