@@ -64,7 +64,7 @@ pub struct Site {
     pub bytes: u64,
     /// Calls that were timed.
     pub timed_calls: u64,
-    /// Time in all calls in nanoseconds: exact where each was timed, else the mean of the timed ones times the calls. `None`
+    /// Time in all calls in nanoseconds: exact where each was timed, else estimated so that sites add up to their routine. `None`
     /// where none was timed.
     pub total_ns: Option<u64>,
     /// Longest timed call in nanoseconds.

@@ -55,6 +55,7 @@ pub mod snapshot;
 mod snapshot_counters;
 mod snapshot_detail;
 mod snapshot_phases;
+mod snapshot_sites;
 mod snapshot_timeline;
 pub mod text;
 pub mod timeline;

@@ -17,7 +17,7 @@ use crate::segment::layout::{
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
-use crate::{snapshot_detail, snapshot_timeline};
+use crate::{snapshot_detail, snapshot_sites, snapshot_timeline};
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,7 +126,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
     let slots = region.slots[..used].iter().chain(shared);
     pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
     pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
-    for slot in slots {
+    for slot in slots.clone() {
         pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
@@ -139,6 +139,7 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
             routine.unfinished_ns += ns;
         }
     }
+    pe.detail.sites = snapshot_sites::take(segment, slots, overhead_ns, &by_op);
     pe.routines = by_op.into_iter().flatten().collect();
 }
 

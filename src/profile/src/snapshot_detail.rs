@@ -1,4 +1,4 @@
-//! Reading what a PE recorded beside its routines.
+//! Reading what a PE recorded beside its routines and call sites.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{
@@ -7,12 +7,11 @@ use std::sync::atomic::{
 };
 
 use crate::detail::{
-    Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Site, Sync, System, Team, TeamKey, Traffic, Usage,
+    Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Sync, System, Team, TeamKey, Traffic, Usage,
 };
-use crate::op;
 use crate::sample;
 use crate::segment::Segment;
-use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SITE_OVERFLOW, SITES, SYNCS, split_key};
+use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, split_key};
 use crate::segment::layout::{self, OWNER_NONE, Slot};
 use crate::snapshot_counters;
 use crate::snapshot_phases::Phases;
@@ -45,7 +44,6 @@ pub(crate) fn take<'a>(
         counters.add(slot);
         detail.system.threads_ns += life_ns(segment, head, slot, end_ns);
         peers(segment, slot, &mut sums.peers);
-        sites(segment, slot, detail.cost.sample_ns, &mut sums.sites);
         region_times(segment, slot, end_ns, &mut regions);
         contexts(slot, &mut sums.contexts);
         nbi(segment, slot, &mut detail.nbi);
@@ -57,7 +55,6 @@ pub(crate) fn take<'a>(
     }
     detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
-    detail.sites = sums.sites.into_values().collect();
     detail.contexts =
         sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
@@ -103,7 +100,6 @@ fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u6
 #[derive(Default)]
 struct Sums {
     peers: BTreeMap<u64, Peer>,
-    sites: BTreeMap<u64, Site>,
     contexts: BTreeMap<u64, Context>,
     teams: Vec<ThreadTeams>,
 }
@@ -172,39 +168,6 @@ fn peers(segment: &Segment, slot: &Slot, sums: &mut BTreeMap<u64, Peer>) {
             let pe = (at != PEER_OVERFLOW).then(|| (tag - 1) as u32);
             let [put, get, amo] = kinds;
             sums.entry(tag).or_insert(Peer { pe, ..Peer::default() }).merge(&Peer { pe, put, get, amo });
-        }
-    });
-}
-
-fn sites(segment: &Segment, slot: &Slot, overhead_ns: f64, sums: &mut BTreeMap<u64, Site>) {
-    written(segment, &slot.extra.sites[..=SITES], |at, row| {
-        let (key, calls) = (if at == SITE_OVERFLOW { u64::MAX } else { get(&row.key) }, get(&row.calls));
-        if key == 0 || calls == 0 {
-            return;
-        }
-        let (address, op, region) = if at == SITE_OVERFLOW { (0, u16::MAX, 0) } else { split_key(key) };
-        let (exact_calls, exact_ns) = (get(&row.exact_calls), get(&row.exact_ns));
-        let (samples, weight, sample_ns) =
-            (u64::from(row.samples.load(Relaxed)), get(&row.sample_weight), get(&row.sample_ns));
-        let others = calls.saturating_sub(exact_calls) as f64;
-        let mean = if weight > 0 {
-            Some((sample_ns as f64 / weight as f64 - overhead_ns).max(0.0))
-        } else {
-            (exact_calls > 0).then_some(0.0)
-        };
-        let site = Site {
-            address,
-            routine: op::get(op).map(|row| row.name.to_owned()).unwrap_or_default(),
-            region,
-            calls,
-            bytes: get(&row.bytes).saturating_add(op::bytes_of_calls(op, calls)),
-            timed_calls: exact_calls + samples,
-            total_ns: mean.map(|mean| exact_ns.saturating_add((mean * others).round() as u64)),
-            max_ns: f32::from_bits(row.max_ns.load(Relaxed)) as u64,
-        };
-        match sums.get_mut(&key) {
-            Some(sum) => sum.merge(&site),
-            None => drop(sums.insert(key, site)),
         }
     });
 }

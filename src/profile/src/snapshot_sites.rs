@@ -1,0 +1,173 @@
+//! Reading call sites, whose times add up to those of their routines.
+//!
+//! A routine's total weighs each sample with the calls that it stands for. The samples of one call site are fewer: their
+//! mean, times the calls of the site, is a guess whose sum over the sites may be off the total by much more than the total
+//! is off the truth. So the guesses of a routine's sites are scaled to what its total leaves for them (a ratio estimate).
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::detail::Site;
+use crate::model::Routine;
+use crate::op;
+use crate::segment::Segment;
+use crate::segment::extra::{self, SITE_OVERFLOW, SITES, split_key};
+use crate::segment::layout::Slot;
+use crate::snapshot_detail::written;
+
+/// One site of a PE, over its threads.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    calls: u64,
+    bytes: u64,
+    /// Calls each of which was timed, and their nanoseconds.
+    exact_calls: u64,
+    exact_ns: u64,
+    samples: u64,
+    /// What its samples say of the calls of the threads that have any: calls and nanoseconds.
+    sampled_calls: u64,
+    sampled_ns: f64,
+    max_ns: u64,
+}
+
+impl Sum {
+    fn add(&mut self, row: &extra::Site, op: u16, overhead_ns: f64) {
+        let get = |word: &AtomicU64| word.load(Relaxed);
+        let (calls, exact_calls, weight) = (get(&row.calls), get(&row.exact_calls), get(&row.sample_weight));
+        self.calls += calls;
+        self.bytes = self.bytes.saturating_add(get(&row.bytes)).saturating_add(op::bytes_of_calls(op, calls));
+        self.exact_calls += exact_calls;
+        self.exact_ns = self.exact_ns.saturating_add(get(&row.exact_ns));
+        self.samples += u64::from(row.samples.load(Relaxed));
+        if weight > 0 {
+            let mean = (get(&row.sample_ns) as f64 / weight as f64 - overhead_ns).max(0.0);
+            let others = calls.saturating_sub(exact_calls);
+            self.sampled_calls += others;
+            self.sampled_ns += mean * others as f64;
+        }
+        self.max_ns = self.max_ns.max(f32::from_bits(row.max_ns.load(Relaxed)) as u64);
+    }
+
+    /// Calls that were not each timed.
+    fn others(&self) -> u64 {
+        self.calls.saturating_sub(self.exact_calls)
+    }
+
+    /// Their time, by the samples of this site; those of threads without one take the mean.
+    fn guess_ns(&self) -> Option<f64> {
+        (self.sampled_calls > 0).then(|| self.sampled_ns * self.others() as f64 / self.sampled_calls as f64)
+    }
+}
+
+/// The call sites of a PE. `slots` are those with something in them, `routines` what it called, by operation.
+pub(crate) fn take<'a>(
+    segment: &Segment,
+    slots: impl Iterator<Item = &'a Slot>,
+    overhead_ns: f64,
+    routines: &[Option<Routine>],
+) -> Vec<Site> {
+    let mut sums: BTreeMap<u64, Sum> = BTreeMap::new();
+    for slot in slots {
+        written(segment, &slot.extra.sites[..=SITES], |at, row| {
+            let key = if at == SITE_OVERFLOW { u64::MAX } else { row.key.load(Relaxed) };
+            if key != 0 && row.calls.load(Relaxed) > 0 {
+                sums.entry(key).or_default().add(row, split(key).1, overhead_ns);
+            }
+        });
+    }
+    let mut by_op: BTreeMap<u16, Vec<(u64, Sum)>> = BTreeMap::new();
+    for (key, sum) in sums {
+        by_op.entry(split(key).1).or_default().push((key, sum));
+    }
+    let mut sites = Vec::new();
+    for (op, rows) in by_op {
+        let times = times(&rows, routines.get(usize::from(op)).and_then(Option::as_ref));
+        sites.extend(rows.into_iter().zip(times).map(|((key, sum), total_ns)| (key, site(key, &sum, total_ns))));
+    }
+    sites.sort_by_key(|(key, _)| *key);
+    sites.into_iter().map(|(_, site)| site).collect()
+}
+
+/// Address, operation and region.
+fn split(key: u64) -> (u64, u16, u8) {
+    if key == u64::MAX { (0, u16::MAX, 0) } else { split_key(key) }
+}
+
+fn site(key: u64, sum: &Sum, total_ns: Option<u64>) -> Site {
+    let (address, op, region) = split(key);
+    Site {
+        address,
+        routine: op::get(op).map(|row| row.name.to_owned()).unwrap_or_default(),
+        region,
+        calls: sum.calls,
+        bytes: sum.bytes,
+        timed_calls: sum.exact_calls + sum.samples,
+        total_ns,
+        max_ns: sum.max_ns,
+    }
+}
+
+/// Time of each site of a routine. `None` where nothing is known of it.
+fn times(rows: &[(u64, Sum)], routine: Option<&Routine>) -> Vec<Option<u64>> {
+    let routine = routine.filter(|routine| routine.timed_calls > 0);
+    let mean = routine.map(Routine::mean_ns);
+    let guesses: Vec<Option<f64>> = rows
+        .iter()
+        .map(|(_, sum)| match sum.others() {
+            0 => Some(0.0),
+            others => sum.guess_ns().or(mean.map(|mean| mean * others as f64)),
+        })
+        .collect();
+    let scale = routine.and_then(|routine| scale(rows, &guesses, routine)).unwrap_or(1.0);
+    rows.iter()
+        .zip(guesses)
+        .map(|((_, sum), guess)| guess.map(|ns| sum.exact_ns.saturating_add((ns * scale).round() as u64)))
+        .collect()
+}
+
+/// By what the guesses are multiplied so that the sites add up to the routine; `None` where they do not have all its calls,
+/// because some found no room in the table.
+fn scale(rows: &[(u64, Sum)], guesses: &[Option<f64>], routine: &Routine) -> Option<f64> {
+    let calls: u64 = rows.iter().map(|(_, sum)| sum.calls).sum();
+    let exact: u64 = rows.iter().map(|(_, sum)| sum.exact_ns).sum();
+    let guessed: f64 = guesses.iter().flatten().sum();
+    (calls >= routine.all_calls() && guessed > 0.0).then(|| routine.total_ns.saturating_sub(exact) as f64 / guessed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::op::Class;
+
+    fn routine(calls: u64, total_ns: u64) -> Routine {
+        let mut routine = Routine::new("shmem_putmem", Class::Put);
+        (routine.calls[1], routine.timed_calls, routine.total_ns) = (calls, 10, total_ns);
+        routine
+    }
+
+    fn sum(calls: u64, exact: (u64, u64), sampled: (u64, f64)) -> (u64, Sum) {
+        let (exact_calls, exact_ns) = exact;
+        let (sampled_calls, sampled_ns) = sampled;
+        (0, Sum { calls, exact_calls, exact_ns, sampled_calls, sampled_ns, ..Sum::default() })
+    }
+
+    #[test]
+    fn sites_add_up_to_their_routine() {
+        // 2,000 ns are left for what the samples put at 1,000 and 3,000.
+        let rows = [sum(12, (2, 50), (10, 1000.0)), sum(10, (0, 0), (10, 3000.0)), sum(1, (1, 450), (0, 0.0))];
+        assert_eq!(times(&rows, Some(&routine(23, 2500))), [Some(550), Some(1500), Some(450)]);
+    }
+
+    #[test]
+    fn a_site_without_samples_takes_the_mean() {
+        let rows = [sum(10, (0, 0), (10, 300.0)), sum(10, (0, 0), (0, 0.0))];
+        assert_eq!(times(&rows, Some(&routine(20, 600))), [Some(300), Some(300)]);
+        assert_eq!(times(&rows, None), [Some(300), None]);
+    }
+
+    #[test]
+    fn sites_that_lack_calls_are_not_scaled() {
+        let rows = [sum(10, (0, 0), (10, 300.0))];
+        assert_eq!(times(&rows, Some(&routine(20, 10_000))), [Some(300)]);
+    }
+}
