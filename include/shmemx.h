@@ -1750,6 +1750,528 @@ static inline shmemx_aset *pellucid_aset(shmemx_aset *aset, int *err)
 #define create_aset_generic(list, size, err) PELLUCID_ASET(shmemx_create_generic_aset(list, size), err)
 #endif
 
+/*
+ * Names of other libraries' extensions (docs/coming-from.md). SHMEMX_NO_OTHER_NAMES leaves them out.
+ */
+#ifndef SHMEMX_NO_OTHER_NAMES
+#define shmemx_float_ibput shmem_float_ibput
+#define shmemx_double_ibput shmem_double_ibput
+#define shmemx_longdouble_ibput shmem_longdouble_ibput
+#define shmemx_char_ibput shmem_char_ibput
+#define shmemx_schar_ibput shmem_schar_ibput
+#define shmemx_short_ibput shmem_short_ibput
+#define shmemx_int_ibput shmem_int_ibput
+#define shmemx_long_ibput shmem_long_ibput
+#define shmemx_longlong_ibput shmem_longlong_ibput
+#define shmemx_uchar_ibput shmem_uchar_ibput
+#define shmemx_ushort_ibput shmem_ushort_ibput
+#define shmemx_uint_ibput shmem_uint_ibput
+#define shmemx_ulong_ibput shmem_ulong_ibput
+#define shmemx_ulonglong_ibput shmem_ulonglong_ibput
+#define shmemx_int8_ibput shmem_int8_ibput
+#define shmemx_int16_ibput shmem_int16_ibput
+#define shmemx_int32_ibput shmem_int32_ibput
+#define shmemx_int64_ibput shmem_int64_ibput
+#define shmemx_uint8_ibput shmem_uint8_ibput
+#define shmemx_uint16_ibput shmem_uint16_ibput
+#define shmemx_uint32_ibput shmem_uint32_ibput
+#define shmemx_uint64_ibput shmem_uint64_ibput
+#define shmemx_size_ibput shmem_size_ibput
+#define shmemx_ptrdiff_ibput shmem_ptrdiff_ibput
+#define shmemx_ctx_float_ibput shmem_ctx_float_ibput
+#define shmemx_ctx_double_ibput shmem_ctx_double_ibput
+#define shmemx_ctx_longdouble_ibput shmem_ctx_longdouble_ibput
+#define shmemx_ctx_char_ibput shmem_ctx_char_ibput
+#define shmemx_ctx_schar_ibput shmem_ctx_schar_ibput
+#define shmemx_ctx_short_ibput shmem_ctx_short_ibput
+#define shmemx_ctx_int_ibput shmem_ctx_int_ibput
+#define shmemx_ctx_long_ibput shmem_ctx_long_ibput
+#define shmemx_ctx_longlong_ibput shmem_ctx_longlong_ibput
+#define shmemx_ctx_uchar_ibput shmem_ctx_uchar_ibput
+#define shmemx_ctx_ushort_ibput shmem_ctx_ushort_ibput
+#define shmemx_ctx_uint_ibput shmem_ctx_uint_ibput
+#define shmemx_ctx_ulong_ibput shmem_ctx_ulong_ibput
+#define shmemx_ctx_ulonglong_ibput shmem_ctx_ulonglong_ibput
+#define shmemx_ctx_int8_ibput shmem_ctx_int8_ibput
+#define shmemx_ctx_int16_ibput shmem_ctx_int16_ibput
+#define shmemx_ctx_int32_ibput shmem_ctx_int32_ibput
+#define shmemx_ctx_int64_ibput shmem_ctx_int64_ibput
+#define shmemx_ctx_uint8_ibput shmem_ctx_uint8_ibput
+#define shmemx_ctx_uint16_ibput shmem_ctx_uint16_ibput
+#define shmemx_ctx_uint32_ibput shmem_ctx_uint32_ibput
+#define shmemx_ctx_uint64_ibput shmem_ctx_uint64_ibput
+#define shmemx_ctx_size_ibput shmem_ctx_size_ibput
+#define shmemx_ctx_ptrdiff_ibput shmem_ctx_ptrdiff_ibput
+#define shmemx_ibput8 shmem_ibput8
+#define shmemx_ibput16 shmem_ibput16
+#define shmemx_ibput32 shmem_ibput32
+#define shmemx_ibput64 shmem_ibput64
+#define shmemx_ibput128 shmem_ibput128
+#define shmemx_ctx_ibput8 shmem_ctx_ibput8
+#define shmemx_ctx_ibput16 shmem_ctx_ibput16
+#define shmemx_ctx_ibput32 shmem_ctx_ibput32
+#define shmemx_ctx_ibput64 shmem_ctx_ibput64
+#define shmemx_ctx_ibput128 shmem_ctx_ibput128
+#define shmemx_float_ibget shmem_float_ibget
+#define shmemx_double_ibget shmem_double_ibget
+#define shmemx_longdouble_ibget shmem_longdouble_ibget
+#define shmemx_char_ibget shmem_char_ibget
+#define shmemx_schar_ibget shmem_schar_ibget
+#define shmemx_short_ibget shmem_short_ibget
+#define shmemx_int_ibget shmem_int_ibget
+#define shmemx_long_ibget shmem_long_ibget
+#define shmemx_longlong_ibget shmem_longlong_ibget
+#define shmemx_uchar_ibget shmem_uchar_ibget
+#define shmemx_ushort_ibget shmem_ushort_ibget
+#define shmemx_uint_ibget shmem_uint_ibget
+#define shmemx_ulong_ibget shmem_ulong_ibget
+#define shmemx_ulonglong_ibget shmem_ulonglong_ibget
+#define shmemx_int8_ibget shmem_int8_ibget
+#define shmemx_int16_ibget shmem_int16_ibget
+#define shmemx_int32_ibget shmem_int32_ibget
+#define shmemx_int64_ibget shmem_int64_ibget
+#define shmemx_uint8_ibget shmem_uint8_ibget
+#define shmemx_uint16_ibget shmem_uint16_ibget
+#define shmemx_uint32_ibget shmem_uint32_ibget
+#define shmemx_uint64_ibget shmem_uint64_ibget
+#define shmemx_size_ibget shmem_size_ibget
+#define shmemx_ptrdiff_ibget shmem_ptrdiff_ibget
+#define shmemx_ctx_float_ibget shmem_ctx_float_ibget
+#define shmemx_ctx_double_ibget shmem_ctx_double_ibget
+#define shmemx_ctx_longdouble_ibget shmem_ctx_longdouble_ibget
+#define shmemx_ctx_char_ibget shmem_ctx_char_ibget
+#define shmemx_ctx_schar_ibget shmem_ctx_schar_ibget
+#define shmemx_ctx_short_ibget shmem_ctx_short_ibget
+#define shmemx_ctx_int_ibget shmem_ctx_int_ibget
+#define shmemx_ctx_long_ibget shmem_ctx_long_ibget
+#define shmemx_ctx_longlong_ibget shmem_ctx_longlong_ibget
+#define shmemx_ctx_uchar_ibget shmem_ctx_uchar_ibget
+#define shmemx_ctx_ushort_ibget shmem_ctx_ushort_ibget
+#define shmemx_ctx_uint_ibget shmem_ctx_uint_ibget
+#define shmemx_ctx_ulong_ibget shmem_ctx_ulong_ibget
+#define shmemx_ctx_ulonglong_ibget shmem_ctx_ulonglong_ibget
+#define shmemx_ctx_int8_ibget shmem_ctx_int8_ibget
+#define shmemx_ctx_int16_ibget shmem_ctx_int16_ibget
+#define shmemx_ctx_int32_ibget shmem_ctx_int32_ibget
+#define shmemx_ctx_int64_ibget shmem_ctx_int64_ibget
+#define shmemx_ctx_uint8_ibget shmem_ctx_uint8_ibget
+#define shmemx_ctx_uint16_ibget shmem_ctx_uint16_ibget
+#define shmemx_ctx_uint32_ibget shmem_ctx_uint32_ibget
+#define shmemx_ctx_uint64_ibget shmem_ctx_uint64_ibget
+#define shmemx_ctx_size_ibget shmem_ctx_size_ibget
+#define shmemx_ctx_ptrdiff_ibget shmem_ctx_ptrdiff_ibget
+#define shmemx_ibget8 shmem_ibget8
+#define shmemx_ibget16 shmem_ibget16
+#define shmemx_ibget32 shmem_ibget32
+#define shmemx_ibget64 shmem_ibget64
+#define shmemx_ibget128 shmem_ibget128
+#define shmemx_ctx_ibget8 shmem_ctx_ibget8
+#define shmemx_ctx_ibget16 shmem_ctx_ibget16
+#define shmemx_ctx_ibget32 shmem_ctx_ibget32
+#define shmemx_ctx_ibget64 shmem_ctx_ibget64
+#define shmemx_ctx_ibget128 shmem_ctx_ibget128
+#define shmemx_float_atomic_fetch_nbi shmem_float_atomic_fetch_nbi
+#define shmemx_double_atomic_fetch_nbi shmem_double_atomic_fetch_nbi
+#define shmemx_int_atomic_fetch_nbi shmem_int_atomic_fetch_nbi
+#define shmemx_long_atomic_fetch_nbi shmem_long_atomic_fetch_nbi
+#define shmemx_longlong_atomic_fetch_nbi shmem_longlong_atomic_fetch_nbi
+#define shmemx_uint_atomic_fetch_nbi shmem_uint_atomic_fetch_nbi
+#define shmemx_ulong_atomic_fetch_nbi shmem_ulong_atomic_fetch_nbi
+#define shmemx_ulonglong_atomic_fetch_nbi shmem_ulonglong_atomic_fetch_nbi
+#define shmemx_int32_atomic_fetch_nbi shmem_int32_atomic_fetch_nbi
+#define shmemx_int64_atomic_fetch_nbi shmem_int64_atomic_fetch_nbi
+#define shmemx_uint32_atomic_fetch_nbi shmem_uint32_atomic_fetch_nbi
+#define shmemx_uint64_atomic_fetch_nbi shmem_uint64_atomic_fetch_nbi
+#define shmemx_size_atomic_fetch_nbi shmem_size_atomic_fetch_nbi
+#define shmemx_ptrdiff_atomic_fetch_nbi shmem_ptrdiff_atomic_fetch_nbi
+#define shmemx_ctx_float_atomic_fetch_nbi shmem_ctx_float_atomic_fetch_nbi
+#define shmemx_ctx_double_atomic_fetch_nbi shmem_ctx_double_atomic_fetch_nbi
+#define shmemx_ctx_int_atomic_fetch_nbi shmem_ctx_int_atomic_fetch_nbi
+#define shmemx_ctx_long_atomic_fetch_nbi shmem_ctx_long_atomic_fetch_nbi
+#define shmemx_ctx_longlong_atomic_fetch_nbi shmem_ctx_longlong_atomic_fetch_nbi
+#define shmemx_ctx_uint_atomic_fetch_nbi shmem_ctx_uint_atomic_fetch_nbi
+#define shmemx_ctx_ulong_atomic_fetch_nbi shmem_ctx_ulong_atomic_fetch_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_nbi shmem_ctx_ulonglong_atomic_fetch_nbi
+#define shmemx_ctx_int32_atomic_fetch_nbi shmem_ctx_int32_atomic_fetch_nbi
+#define shmemx_ctx_int64_atomic_fetch_nbi shmem_ctx_int64_atomic_fetch_nbi
+#define shmemx_ctx_uint32_atomic_fetch_nbi shmem_ctx_uint32_atomic_fetch_nbi
+#define shmemx_ctx_uint64_atomic_fetch_nbi shmem_ctx_uint64_atomic_fetch_nbi
+#define shmemx_ctx_size_atomic_fetch_nbi shmem_ctx_size_atomic_fetch_nbi
+#define shmemx_ctx_ptrdiff_atomic_fetch_nbi shmem_ctx_ptrdiff_atomic_fetch_nbi
+#define shmemx_int_atomic_compare_swap_nbi shmem_int_atomic_compare_swap_nbi
+#define shmemx_long_atomic_compare_swap_nbi shmem_long_atomic_compare_swap_nbi
+#define shmemx_longlong_atomic_compare_swap_nbi shmem_longlong_atomic_compare_swap_nbi
+#define shmemx_uint_atomic_compare_swap_nbi shmem_uint_atomic_compare_swap_nbi
+#define shmemx_ulong_atomic_compare_swap_nbi shmem_ulong_atomic_compare_swap_nbi
+#define shmemx_ulonglong_atomic_compare_swap_nbi shmem_ulonglong_atomic_compare_swap_nbi
+#define shmemx_int32_atomic_compare_swap_nbi shmem_int32_atomic_compare_swap_nbi
+#define shmemx_int64_atomic_compare_swap_nbi shmem_int64_atomic_compare_swap_nbi
+#define shmemx_uint32_atomic_compare_swap_nbi shmem_uint32_atomic_compare_swap_nbi
+#define shmemx_uint64_atomic_compare_swap_nbi shmem_uint64_atomic_compare_swap_nbi
+#define shmemx_size_atomic_compare_swap_nbi shmem_size_atomic_compare_swap_nbi
+#define shmemx_ptrdiff_atomic_compare_swap_nbi shmem_ptrdiff_atomic_compare_swap_nbi
+#define shmemx_ctx_int_atomic_compare_swap_nbi shmem_ctx_int_atomic_compare_swap_nbi
+#define shmemx_ctx_long_atomic_compare_swap_nbi shmem_ctx_long_atomic_compare_swap_nbi
+#define shmemx_ctx_longlong_atomic_compare_swap_nbi shmem_ctx_longlong_atomic_compare_swap_nbi
+#define shmemx_ctx_uint_atomic_compare_swap_nbi shmem_ctx_uint_atomic_compare_swap_nbi
+#define shmemx_ctx_ulong_atomic_compare_swap_nbi shmem_ctx_ulong_atomic_compare_swap_nbi
+#define shmemx_ctx_ulonglong_atomic_compare_swap_nbi shmem_ctx_ulonglong_atomic_compare_swap_nbi
+#define shmemx_ctx_int32_atomic_compare_swap_nbi shmem_ctx_int32_atomic_compare_swap_nbi
+#define shmemx_ctx_int64_atomic_compare_swap_nbi shmem_ctx_int64_atomic_compare_swap_nbi
+#define shmemx_ctx_uint32_atomic_compare_swap_nbi shmem_ctx_uint32_atomic_compare_swap_nbi
+#define shmemx_ctx_uint64_atomic_compare_swap_nbi shmem_ctx_uint64_atomic_compare_swap_nbi
+#define shmemx_ctx_size_atomic_compare_swap_nbi shmem_ctx_size_atomic_compare_swap_nbi
+#define shmemx_ctx_ptrdiff_atomic_compare_swap_nbi shmem_ctx_ptrdiff_atomic_compare_swap_nbi
+#define shmemx_float_atomic_swap_nbi shmem_float_atomic_swap_nbi
+#define shmemx_double_atomic_swap_nbi shmem_double_atomic_swap_nbi
+#define shmemx_int_atomic_swap_nbi shmem_int_atomic_swap_nbi
+#define shmemx_long_atomic_swap_nbi shmem_long_atomic_swap_nbi
+#define shmemx_longlong_atomic_swap_nbi shmem_longlong_atomic_swap_nbi
+#define shmemx_uint_atomic_swap_nbi shmem_uint_atomic_swap_nbi
+#define shmemx_ulong_atomic_swap_nbi shmem_ulong_atomic_swap_nbi
+#define shmemx_ulonglong_atomic_swap_nbi shmem_ulonglong_atomic_swap_nbi
+#define shmemx_int32_atomic_swap_nbi shmem_int32_atomic_swap_nbi
+#define shmemx_int64_atomic_swap_nbi shmem_int64_atomic_swap_nbi
+#define shmemx_uint32_atomic_swap_nbi shmem_uint32_atomic_swap_nbi
+#define shmemx_uint64_atomic_swap_nbi shmem_uint64_atomic_swap_nbi
+#define shmemx_size_atomic_swap_nbi shmem_size_atomic_swap_nbi
+#define shmemx_ptrdiff_atomic_swap_nbi shmem_ptrdiff_atomic_swap_nbi
+#define shmemx_ctx_float_atomic_swap_nbi shmem_ctx_float_atomic_swap_nbi
+#define shmemx_ctx_double_atomic_swap_nbi shmem_ctx_double_atomic_swap_nbi
+#define shmemx_ctx_int_atomic_swap_nbi shmem_ctx_int_atomic_swap_nbi
+#define shmemx_ctx_long_atomic_swap_nbi shmem_ctx_long_atomic_swap_nbi
+#define shmemx_ctx_longlong_atomic_swap_nbi shmem_ctx_longlong_atomic_swap_nbi
+#define shmemx_ctx_uint_atomic_swap_nbi shmem_ctx_uint_atomic_swap_nbi
+#define shmemx_ctx_ulong_atomic_swap_nbi shmem_ctx_ulong_atomic_swap_nbi
+#define shmemx_ctx_ulonglong_atomic_swap_nbi shmem_ctx_ulonglong_atomic_swap_nbi
+#define shmemx_ctx_int32_atomic_swap_nbi shmem_ctx_int32_atomic_swap_nbi
+#define shmemx_ctx_int64_atomic_swap_nbi shmem_ctx_int64_atomic_swap_nbi
+#define shmemx_ctx_uint32_atomic_swap_nbi shmem_ctx_uint32_atomic_swap_nbi
+#define shmemx_ctx_uint64_atomic_swap_nbi shmem_ctx_uint64_atomic_swap_nbi
+#define shmemx_ctx_size_atomic_swap_nbi shmem_ctx_size_atomic_swap_nbi
+#define shmemx_ctx_ptrdiff_atomic_swap_nbi shmem_ctx_ptrdiff_atomic_swap_nbi
+#define shmemx_int_atomic_fetch_inc_nbi shmem_int_atomic_fetch_inc_nbi
+#define shmemx_long_atomic_fetch_inc_nbi shmem_long_atomic_fetch_inc_nbi
+#define shmemx_longlong_atomic_fetch_inc_nbi shmem_longlong_atomic_fetch_inc_nbi
+#define shmemx_uint_atomic_fetch_inc_nbi shmem_uint_atomic_fetch_inc_nbi
+#define shmemx_ulong_atomic_fetch_inc_nbi shmem_ulong_atomic_fetch_inc_nbi
+#define shmemx_ulonglong_atomic_fetch_inc_nbi shmem_ulonglong_atomic_fetch_inc_nbi
+#define shmemx_int32_atomic_fetch_inc_nbi shmem_int32_atomic_fetch_inc_nbi
+#define shmemx_int64_atomic_fetch_inc_nbi shmem_int64_atomic_fetch_inc_nbi
+#define shmemx_uint32_atomic_fetch_inc_nbi shmem_uint32_atomic_fetch_inc_nbi
+#define shmemx_uint64_atomic_fetch_inc_nbi shmem_uint64_atomic_fetch_inc_nbi
+#define shmemx_size_atomic_fetch_inc_nbi shmem_size_atomic_fetch_inc_nbi
+#define shmemx_ptrdiff_atomic_fetch_inc_nbi shmem_ptrdiff_atomic_fetch_inc_nbi
+#define shmemx_ctx_int_atomic_fetch_inc_nbi shmem_ctx_int_atomic_fetch_inc_nbi
+#define shmemx_ctx_long_atomic_fetch_inc_nbi shmem_ctx_long_atomic_fetch_inc_nbi
+#define shmemx_ctx_longlong_atomic_fetch_inc_nbi shmem_ctx_longlong_atomic_fetch_inc_nbi
+#define shmemx_ctx_uint_atomic_fetch_inc_nbi shmem_ctx_uint_atomic_fetch_inc_nbi
+#define shmemx_ctx_ulong_atomic_fetch_inc_nbi shmem_ctx_ulong_atomic_fetch_inc_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_inc_nbi shmem_ctx_ulonglong_atomic_fetch_inc_nbi
+#define shmemx_ctx_int32_atomic_fetch_inc_nbi shmem_ctx_int32_atomic_fetch_inc_nbi
+#define shmemx_ctx_int64_atomic_fetch_inc_nbi shmem_ctx_int64_atomic_fetch_inc_nbi
+#define shmemx_ctx_uint32_atomic_fetch_inc_nbi shmem_ctx_uint32_atomic_fetch_inc_nbi
+#define shmemx_ctx_uint64_atomic_fetch_inc_nbi shmem_ctx_uint64_atomic_fetch_inc_nbi
+#define shmemx_ctx_size_atomic_fetch_inc_nbi shmem_ctx_size_atomic_fetch_inc_nbi
+#define shmemx_ctx_ptrdiff_atomic_fetch_inc_nbi shmem_ctx_ptrdiff_atomic_fetch_inc_nbi
+#define shmemx_int_atomic_fetch_add_nbi shmem_int_atomic_fetch_add_nbi
+#define shmemx_long_atomic_fetch_add_nbi shmem_long_atomic_fetch_add_nbi
+#define shmemx_longlong_atomic_fetch_add_nbi shmem_longlong_atomic_fetch_add_nbi
+#define shmemx_uint_atomic_fetch_add_nbi shmem_uint_atomic_fetch_add_nbi
+#define shmemx_ulong_atomic_fetch_add_nbi shmem_ulong_atomic_fetch_add_nbi
+#define shmemx_ulonglong_atomic_fetch_add_nbi shmem_ulonglong_atomic_fetch_add_nbi
+#define shmemx_int32_atomic_fetch_add_nbi shmem_int32_atomic_fetch_add_nbi
+#define shmemx_int64_atomic_fetch_add_nbi shmem_int64_atomic_fetch_add_nbi
+#define shmemx_uint32_atomic_fetch_add_nbi shmem_uint32_atomic_fetch_add_nbi
+#define shmemx_uint64_atomic_fetch_add_nbi shmem_uint64_atomic_fetch_add_nbi
+#define shmemx_size_atomic_fetch_add_nbi shmem_size_atomic_fetch_add_nbi
+#define shmemx_ptrdiff_atomic_fetch_add_nbi shmem_ptrdiff_atomic_fetch_add_nbi
+#define shmemx_ctx_int_atomic_fetch_add_nbi shmem_ctx_int_atomic_fetch_add_nbi
+#define shmemx_ctx_long_atomic_fetch_add_nbi shmem_ctx_long_atomic_fetch_add_nbi
+#define shmemx_ctx_longlong_atomic_fetch_add_nbi shmem_ctx_longlong_atomic_fetch_add_nbi
+#define shmemx_ctx_uint_atomic_fetch_add_nbi shmem_ctx_uint_atomic_fetch_add_nbi
+#define shmemx_ctx_ulong_atomic_fetch_add_nbi shmem_ctx_ulong_atomic_fetch_add_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_add_nbi shmem_ctx_ulonglong_atomic_fetch_add_nbi
+#define shmemx_ctx_int32_atomic_fetch_add_nbi shmem_ctx_int32_atomic_fetch_add_nbi
+#define shmemx_ctx_int64_atomic_fetch_add_nbi shmem_ctx_int64_atomic_fetch_add_nbi
+#define shmemx_ctx_uint32_atomic_fetch_add_nbi shmem_ctx_uint32_atomic_fetch_add_nbi
+#define shmemx_ctx_uint64_atomic_fetch_add_nbi shmem_ctx_uint64_atomic_fetch_add_nbi
+#define shmemx_ctx_size_atomic_fetch_add_nbi shmem_ctx_size_atomic_fetch_add_nbi
+#define shmemx_ctx_ptrdiff_atomic_fetch_add_nbi shmem_ctx_ptrdiff_atomic_fetch_add_nbi
+#define shmemx_uint_atomic_fetch_and_nbi shmem_uint_atomic_fetch_and_nbi
+#define shmemx_ulong_atomic_fetch_and_nbi shmem_ulong_atomic_fetch_and_nbi
+#define shmemx_ulonglong_atomic_fetch_and_nbi shmem_ulonglong_atomic_fetch_and_nbi
+#define shmemx_int32_atomic_fetch_and_nbi shmem_int32_atomic_fetch_and_nbi
+#define shmemx_int64_atomic_fetch_and_nbi shmem_int64_atomic_fetch_and_nbi
+#define shmemx_uint32_atomic_fetch_and_nbi shmem_uint32_atomic_fetch_and_nbi
+#define shmemx_uint64_atomic_fetch_and_nbi shmem_uint64_atomic_fetch_and_nbi
+#define shmemx_ctx_uint_atomic_fetch_and_nbi shmem_ctx_uint_atomic_fetch_and_nbi
+#define shmemx_ctx_ulong_atomic_fetch_and_nbi shmem_ctx_ulong_atomic_fetch_and_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_and_nbi shmem_ctx_ulonglong_atomic_fetch_and_nbi
+#define shmemx_ctx_int32_atomic_fetch_and_nbi shmem_ctx_int32_atomic_fetch_and_nbi
+#define shmemx_ctx_int64_atomic_fetch_and_nbi shmem_ctx_int64_atomic_fetch_and_nbi
+#define shmemx_ctx_uint32_atomic_fetch_and_nbi shmem_ctx_uint32_atomic_fetch_and_nbi
+#define shmemx_ctx_uint64_atomic_fetch_and_nbi shmem_ctx_uint64_atomic_fetch_and_nbi
+#define shmemx_uint_atomic_fetch_or_nbi shmem_uint_atomic_fetch_or_nbi
+#define shmemx_ulong_atomic_fetch_or_nbi shmem_ulong_atomic_fetch_or_nbi
+#define shmemx_ulonglong_atomic_fetch_or_nbi shmem_ulonglong_atomic_fetch_or_nbi
+#define shmemx_int32_atomic_fetch_or_nbi shmem_int32_atomic_fetch_or_nbi
+#define shmemx_int64_atomic_fetch_or_nbi shmem_int64_atomic_fetch_or_nbi
+#define shmemx_uint32_atomic_fetch_or_nbi shmem_uint32_atomic_fetch_or_nbi
+#define shmemx_uint64_atomic_fetch_or_nbi shmem_uint64_atomic_fetch_or_nbi
+#define shmemx_ctx_uint_atomic_fetch_or_nbi shmem_ctx_uint_atomic_fetch_or_nbi
+#define shmemx_ctx_ulong_atomic_fetch_or_nbi shmem_ctx_ulong_atomic_fetch_or_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_or_nbi shmem_ctx_ulonglong_atomic_fetch_or_nbi
+#define shmemx_ctx_int32_atomic_fetch_or_nbi shmem_ctx_int32_atomic_fetch_or_nbi
+#define shmemx_ctx_int64_atomic_fetch_or_nbi shmem_ctx_int64_atomic_fetch_or_nbi
+#define shmemx_ctx_uint32_atomic_fetch_or_nbi shmem_ctx_uint32_atomic_fetch_or_nbi
+#define shmemx_ctx_uint64_atomic_fetch_or_nbi shmem_ctx_uint64_atomic_fetch_or_nbi
+#define shmemx_uint_atomic_fetch_xor_nbi shmem_uint_atomic_fetch_xor_nbi
+#define shmemx_ulong_atomic_fetch_xor_nbi shmem_ulong_atomic_fetch_xor_nbi
+#define shmemx_ulonglong_atomic_fetch_xor_nbi shmem_ulonglong_atomic_fetch_xor_nbi
+#define shmemx_int32_atomic_fetch_xor_nbi shmem_int32_atomic_fetch_xor_nbi
+#define shmemx_int64_atomic_fetch_xor_nbi shmem_int64_atomic_fetch_xor_nbi
+#define shmemx_uint32_atomic_fetch_xor_nbi shmem_uint32_atomic_fetch_xor_nbi
+#define shmemx_uint64_atomic_fetch_xor_nbi shmem_uint64_atomic_fetch_xor_nbi
+#define shmemx_ctx_uint_atomic_fetch_xor_nbi shmem_ctx_uint_atomic_fetch_xor_nbi
+#define shmemx_ctx_ulong_atomic_fetch_xor_nbi shmem_ctx_ulong_atomic_fetch_xor_nbi
+#define shmemx_ctx_ulonglong_atomic_fetch_xor_nbi shmem_ctx_ulonglong_atomic_fetch_xor_nbi
+#define shmemx_ctx_int32_atomic_fetch_xor_nbi shmem_ctx_int32_atomic_fetch_xor_nbi
+#define shmemx_ctx_int64_atomic_fetch_xor_nbi shmem_ctx_int64_atomic_fetch_xor_nbi
+#define shmemx_ctx_uint32_atomic_fetch_xor_nbi shmem_ctx_uint32_atomic_fetch_xor_nbi
+#define shmemx_ctx_uint64_atomic_fetch_xor_nbi shmem_ctx_uint64_atomic_fetch_xor_nbi
+#define shmemx_signal_add shmem_signal_add
+#define shmemx_ctx_signal_add shmem_ctx_signal_add
+#define shmemx_signal_set shmem_signal_set
+#define shmemx_ctx_signal_set shmem_ctx_signal_set
+#define shmemx_char_sum_inscan shmem_char_sum_inscan
+#define shmemx_schar_sum_inscan shmem_schar_sum_inscan
+#define shmemx_short_sum_inscan shmem_short_sum_inscan
+#define shmemx_int_sum_inscan shmem_int_sum_inscan
+#define shmemx_long_sum_inscan shmem_long_sum_inscan
+#define shmemx_longlong_sum_inscan shmem_longlong_sum_inscan
+#define shmemx_ptrdiff_sum_inscan shmem_ptrdiff_sum_inscan
+#define shmemx_uchar_sum_inscan shmem_uchar_sum_inscan
+#define shmemx_ushort_sum_inscan shmem_ushort_sum_inscan
+#define shmemx_uint_sum_inscan shmem_uint_sum_inscan
+#define shmemx_ulong_sum_inscan shmem_ulong_sum_inscan
+#define shmemx_ulonglong_sum_inscan shmem_ulonglong_sum_inscan
+#define shmemx_int8_sum_inscan shmem_int8_sum_inscan
+#define shmemx_int16_sum_inscan shmem_int16_sum_inscan
+#define shmemx_int32_sum_inscan shmem_int32_sum_inscan
+#define shmemx_int64_sum_inscan shmem_int64_sum_inscan
+#define shmemx_uint8_sum_inscan shmem_uint8_sum_inscan
+#define shmemx_uint16_sum_inscan shmem_uint16_sum_inscan
+#define shmemx_uint32_sum_inscan shmem_uint32_sum_inscan
+#define shmemx_uint64_sum_inscan shmem_uint64_sum_inscan
+#define shmemx_size_sum_inscan shmem_size_sum_inscan
+#define shmemx_float_sum_inscan shmem_float_sum_inscan
+#define shmemx_double_sum_inscan shmem_double_sum_inscan
+#define shmemx_longdouble_sum_inscan shmem_longdouble_sum_inscan
+#define shmemx_complexd_sum_inscan shmem_complexd_sum_inscan
+#define shmemx_complexf_sum_inscan shmem_complexf_sum_inscan
+#define shmemx_char_sum_exscan shmem_char_sum_exscan
+#define shmemx_schar_sum_exscan shmem_schar_sum_exscan
+#define shmemx_short_sum_exscan shmem_short_sum_exscan
+#define shmemx_int_sum_exscan shmem_int_sum_exscan
+#define shmemx_long_sum_exscan shmem_long_sum_exscan
+#define shmemx_longlong_sum_exscan shmem_longlong_sum_exscan
+#define shmemx_ptrdiff_sum_exscan shmem_ptrdiff_sum_exscan
+#define shmemx_uchar_sum_exscan shmem_uchar_sum_exscan
+#define shmemx_ushort_sum_exscan shmem_ushort_sum_exscan
+#define shmemx_uint_sum_exscan shmem_uint_sum_exscan
+#define shmemx_ulong_sum_exscan shmem_ulong_sum_exscan
+#define shmemx_ulonglong_sum_exscan shmem_ulonglong_sum_exscan
+#define shmemx_int8_sum_exscan shmem_int8_sum_exscan
+#define shmemx_int16_sum_exscan shmem_int16_sum_exscan
+#define shmemx_int32_sum_exscan shmem_int32_sum_exscan
+#define shmemx_int64_sum_exscan shmem_int64_sum_exscan
+#define shmemx_uint8_sum_exscan shmem_uint8_sum_exscan
+#define shmemx_uint16_sum_exscan shmem_uint16_sum_exscan
+#define shmemx_uint32_sum_exscan shmem_uint32_sum_exscan
+#define shmemx_uint64_sum_exscan shmem_uint64_sum_exscan
+#define shmemx_size_sum_exscan shmem_size_sum_exscan
+#define shmemx_float_sum_exscan shmem_float_sum_exscan
+#define shmemx_double_sum_exscan shmem_double_sum_exscan
+#define shmemx_longdouble_sum_exscan shmem_longdouble_sum_exscan
+#define shmemx_complexd_sum_exscan shmem_complexd_sum_exscan
+#define shmemx_complexf_sum_exscan shmem_complexf_sum_exscan
+#define shmemx_int_wait_until_all shmem_int_wait_until_all
+#define shmemx_long_wait_until_all shmem_long_wait_until_all
+#define shmemx_longlong_wait_until_all shmem_longlong_wait_until_all
+#define shmemx_uint_wait_until_all shmem_uint_wait_until_all
+#define shmemx_ulong_wait_until_all shmem_ulong_wait_until_all
+#define shmemx_ulonglong_wait_until_all shmem_ulonglong_wait_until_all
+#define shmemx_int32_wait_until_all shmem_int32_wait_until_all
+#define shmemx_int64_wait_until_all shmem_int64_wait_until_all
+#define shmemx_uint32_wait_until_all shmem_uint32_wait_until_all
+#define shmemx_uint64_wait_until_all shmem_uint64_wait_until_all
+#define shmemx_size_wait_until_all shmem_size_wait_until_all
+#define shmemx_ptrdiff_wait_until_all shmem_ptrdiff_wait_until_all
+#define shmemx_int_wait_until_any shmem_int_wait_until_any
+#define shmemx_long_wait_until_any shmem_long_wait_until_any
+#define shmemx_longlong_wait_until_any shmem_longlong_wait_until_any
+#define shmemx_uint_wait_until_any shmem_uint_wait_until_any
+#define shmemx_ulong_wait_until_any shmem_ulong_wait_until_any
+#define shmemx_ulonglong_wait_until_any shmem_ulonglong_wait_until_any
+#define shmemx_int32_wait_until_any shmem_int32_wait_until_any
+#define shmemx_int64_wait_until_any shmem_int64_wait_until_any
+#define shmemx_uint32_wait_until_any shmem_uint32_wait_until_any
+#define shmemx_uint64_wait_until_any shmem_uint64_wait_until_any
+#define shmemx_size_wait_until_any shmem_size_wait_until_any
+#define shmemx_ptrdiff_wait_until_any shmem_ptrdiff_wait_until_any
+#define shmemx_int_wait_until_some shmem_int_wait_until_some
+#define shmemx_long_wait_until_some shmem_long_wait_until_some
+#define shmemx_longlong_wait_until_some shmem_longlong_wait_until_some
+#define shmemx_uint_wait_until_some shmem_uint_wait_until_some
+#define shmemx_ulong_wait_until_some shmem_ulong_wait_until_some
+#define shmemx_ulonglong_wait_until_some shmem_ulonglong_wait_until_some
+#define shmemx_int32_wait_until_some shmem_int32_wait_until_some
+#define shmemx_int64_wait_until_some shmem_int64_wait_until_some
+#define shmemx_uint32_wait_until_some shmem_uint32_wait_until_some
+#define shmemx_uint64_wait_until_some shmem_uint64_wait_until_some
+#define shmemx_size_wait_until_some shmem_size_wait_until_some
+#define shmemx_ptrdiff_wait_until_some shmem_ptrdiff_wait_until_some
+#define shmemx_int_test_all shmem_int_test_all
+#define shmemx_long_test_all shmem_long_test_all
+#define shmemx_longlong_test_all shmem_longlong_test_all
+#define shmemx_uint_test_all shmem_uint_test_all
+#define shmemx_ulong_test_all shmem_ulong_test_all
+#define shmemx_ulonglong_test_all shmem_ulonglong_test_all
+#define shmemx_int32_test_all shmem_int32_test_all
+#define shmemx_int64_test_all shmem_int64_test_all
+#define shmemx_uint32_test_all shmem_uint32_test_all
+#define shmemx_uint64_test_all shmem_uint64_test_all
+#define shmemx_size_test_all shmem_size_test_all
+#define shmemx_ptrdiff_test_all shmem_ptrdiff_test_all
+#define shmemx_int_test_any shmem_int_test_any
+#define shmemx_long_test_any shmem_long_test_any
+#define shmemx_longlong_test_any shmem_longlong_test_any
+#define shmemx_uint_test_any shmem_uint_test_any
+#define shmemx_ulong_test_any shmem_ulong_test_any
+#define shmemx_ulonglong_test_any shmem_ulonglong_test_any
+#define shmemx_int32_test_any shmem_int32_test_any
+#define shmemx_int64_test_any shmem_int64_test_any
+#define shmemx_uint32_test_any shmem_uint32_test_any
+#define shmemx_uint64_test_any shmem_uint64_test_any
+#define shmemx_size_test_any shmem_size_test_any
+#define shmemx_ptrdiff_test_any shmem_ptrdiff_test_any
+#define shmemx_int_test_some shmem_int_test_some
+#define shmemx_long_test_some shmem_long_test_some
+#define shmemx_longlong_test_some shmem_longlong_test_some
+#define shmemx_uint_test_some shmem_uint_test_some
+#define shmemx_ulong_test_some shmem_ulong_test_some
+#define shmemx_ulonglong_test_some shmem_ulonglong_test_some
+#define shmemx_int32_test_some shmem_int32_test_some
+#define shmemx_int64_test_some shmem_int64_test_some
+#define shmemx_uint32_test_some shmem_uint32_test_some
+#define shmemx_uint64_test_some shmem_uint64_test_some
+#define shmemx_size_test_some shmem_size_test_some
+#define shmemx_ptrdiff_test_some shmem_ptrdiff_test_some
+#define shmemx_wait_until_all shmem_wait_until_all
+#define shmemx_wait_until_any shmem_wait_until_any
+#define shmemx_wait_until_some shmem_wait_until_some
+#define shmemx_test_all shmem_test_all
+#define shmemx_test_any shmem_test_any
+#define shmemx_test_some shmem_test_some
+#define shmemx_atomic_fetch_nbi shmem_atomic_fetch_nbi
+#define shmemx_atomic_swap_nbi shmem_atomic_swap_nbi
+#define shmemx_atomic_compare_swap_nbi shmem_atomic_compare_swap_nbi
+#define shmemx_atomic_fetch_inc_nbi shmem_atomic_fetch_inc_nbi
+#define shmemx_atomic_fetch_add_nbi shmem_atomic_fetch_add_nbi
+#define shmemx_atomic_fetch_and_nbi shmem_atomic_fetch_and_nbi
+#define shmemx_atomic_fetch_or_nbi shmem_atomic_fetch_or_nbi
+#define shmemx_atomic_fetch_xor_nbi shmem_atomic_fetch_xor_nbi
+#define shmemx_ibput shmem_ibput
+#define shmemx_ibget shmem_ibget
+#define shmemx_sum_inscan shmem_sum_inscan
+#define shmemx_sum_exscan shmem_sum_exscan
+
+/* Sandia OpenSHMEM */
+#define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
+/* An allocation meets here in any case. */
+#define SHMEMX_MALLOC_NO_BARRIER 0L
+#define SHMEM_MALLOC_MAX_HINTS (SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE)
+#define SHMEMX_CTX_BOUNCE_BUFFER 0L
+
+/* Threads are told apart without help. */
+static inline void shmemx_register_gettid(uint64_t (*gettid_fn)(void))
+{
+    (void)gettid_fn;
+}
+
+/* Counting puts: a counter that tells its PE how much has come. */
+typedef char *shmemx_ct_t;
+static inline void shmemx_ct_create(shmemx_ct_t *ct)
+{
+    *ct = (shmemx_ct_t)shmem_calloc(1, sizeof(uint64_t));
+}
+static inline void shmemx_ct_free(shmemx_ct_t *ct)
+{
+    shmem_free(*ct);
+    *ct = (shmemx_ct_t)0;
+}
+static inline long shmemx_ct_get(shmemx_ct_t ct)
+{
+    return (long)shmem_signal_fetch((uint64_t *)(void *)ct);
+}
+static inline void shmemx_ct_set(shmemx_ct_t ct, long value)
+{
+    shmem_uint64_atomic_set((uint64_t *)(void *)ct, (uint64_t)value, shmem_my_pe());
+}
+static inline void shmemx_ct_wait(shmemx_ct_t ct, long wait_for)
+{
+    shmem_uint64_wait_until((uint64_t *)(void *)ct, SHMEM_CMP_GE, (uint64_t)wait_for);
+}
+static inline void shmemx_putmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+{
+    shmem_putmem_signal(target, source, len, (uint64_t *)(void *)ct, 1, SHMEM_SIGNAL_ADD, pe);
+}
+static inline void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+{
+    shmem_getmem(target, source, len, pe);
+    shmem_uint64_atomic_inc((uint64_t *)(void *)ct, pe);
+}
+
+/* OSSS-UCX */
+/* They complete what is open, instead of asking whether it is complete. */
+static inline int shmemx_fence_test(void)
+{
+    shmem_fence();
+    return 1;
+}
+static inline int shmemx_quiet_test(void)
+{
+    shmem_quiet();
+    return 1;
+}
+
+/* Cray SHMEM: atomics on 16 bits, over those on the word that they lie in. */
+#ifdef SHMEMX_CRAY_NAMES
+static inline short pellucid_short_replace(short *target, short compare, int always, short value, short add, int pe)
+{
+    uintptr_t at = (uintptr_t)target;
+    uint32_t *word = (uint32_t *)(void *)((char *)target - (at & 2));
+    unsigned shift = (unsigned)(at & 2) * 8;
+    uint32_t old = shmem_uint32_atomic_fetch(word, pe);
+    for (;;) {
+        short found = (short)(uint16_t)(old >> shift), next = always ? (short)(value + add * found) : value;
+        if (!always && found != compare) return found;
+        uint32_t wanted = (old & ~((uint32_t)0xffff << shift)) | (uint32_t)(uint16_t)next << shift;
+        uint32_t before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
+        if (before == old) return found;
+        old = before;
+    }
+}
+#define shmem_short_swap(target, value, pe) pellucid_short_replace(target, 0, 1, value, 0, pe)
+#define shmem_short_cswap(target, cond, value, pe) pellucid_short_replace(target, cond, 0, value, 0, pe)
+#define shmem_short_fadd(target, value, pe) pellucid_short_replace(target, 0, 1, value, 1, pe)
+#define shmem_short_add(target, value, pe) ((void)pellucid_short_replace(target, 0, 1, value, 1, pe))
+#define shmem_short_finc(target, pe) pellucid_short_replace(target, 0, 1, 1, 1, pe)
+#define shmem_short_inc(target, pe) ((void)pellucid_short_replace(target, 0, 1, 1, 1, pe))
+#endif
+#endif
+
 #ifdef __cplusplus
 }
 #endif

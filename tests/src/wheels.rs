@@ -1,5 +1,5 @@
-//! What `./x test` installs from Python packages: launchers and a libfabric that are newer than the distribution's, and the
-//! programs that read what `oshprof export` writes.
+//! What `./x test` installs from Python packages: launchers and a libfabric that are newer than the distribution's, the
+//! programs that read what `oshprof export` writes, and shmem4py.
 
 use std::path::PathBuf;
 
@@ -49,4 +49,9 @@ pub fn collector() -> Result<PathBuf, String> {
     let versions = std::fs::read_dir(folder.join("lib")).into_iter().flatten().flatten();
     let mut places = versions.map(|version| version.path().join("site-packages/rotel/rotel-agent"));
     places.find(|file| file.is_file()).ok_or_else(|| "the Python package rotel has no program".to_owned())
+}
+
+/// The folder of a Python with shmem4py: `bin/python3`, and the sources with their tests in `source`. Error: why there is none.
+pub fn shmem4py() -> Result<PathBuf, String> {
+    package("shmem4py")
 }

@@ -68,6 +68,9 @@ fn a_name_that_is_nearly_right_gets_a_warning() {
         assert!(named, "{wrong}\n{}", outcome.describe());
         assert_eq!(outcome.stderr.matches(wrong).count(), 1, "one PE warns\n{}", outcome.describe());
     }
+    let outcome = Job::oshrun(3).env("XT_SYMMETRIC_HEAP_SIZE", "1g").arg(plain()).run().expect_code(0);
+    let line = "XT_SYMMETRIC_HEAP_SIZE is not known; in this library it is SHMEM_SYMMETRIC_SIZE";
+    assert_eq!(outcome.stderr.matches(line).count(), 1, "{}", outcome.describe());
     // Other names are nobody's business.
     let outcome = Job::oshrun(2).env("SHMEMORY", "1").env("MY_SHMEM_SIZE", "1").arg(plain()).run().expect_code(0);
     assert_eq!(outcome.stderr, "");

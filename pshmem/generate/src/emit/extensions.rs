@@ -181,6 +181,13 @@ typedef shmemx_request_handle_t shmem_request_handle_t;
 PAPER
 #endif
 
+/*
+ * Names of other libraries' extensions (docs/coming-from.md). SHMEMX_NO_OTHER_NAMES leaves them out.
+ */
+#ifndef SHMEMX_NO_OTHER_NAMES
+OTHERS
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use super::extensions::SHMEMX;
-use super::{BY, File, generic, overload, paper};
+use super::{BY, File, generic, other_libraries, overload, paper};
 use crate::constants::{LEVELS, SECTIONS};
 use crate::expand::{Expanded, Routine};
 
@@ -32,6 +32,7 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
             writeln!(text, "#define {} {}", constant.name, constant.c()).expect("writing to a string");
         }
     }
+    text.push_str(&python());
     text.push_str(OPEN);
     text.push_str(&declarations(groups, false, prototypes, |routine| &routine.name));
     text.push_str(CLOSE);
@@ -43,6 +44,18 @@ fn shmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     text.push_str(&overload::complex_text(groups));
     text.push_str("#endif\n\n}\n#endif\n\n#endif /* PELLUCID_SHMEM_H */\n");
     text
+}
+
+/// What the Python package shmem4py asks of libraries that it does not know by name: without an answer it defines static
+/// functions of these names itself.
+fn python() -> String {
+    let mut text =
+        "\n/* For the Python package shmem4py, which would else define these itself. */\n#ifdef Py_PYTHON_H\n"
+            .to_owned();
+    for name in SHMEM4PY {
+        writeln!(text, "#define PySHMEM_HAVE_{name} 1").expect("writing to a string");
+    }
+    text + "#endif\n"
 }
 
 fn pshmem(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
@@ -61,7 +74,7 @@ fn shmemx(groups: &[Expanded], prototypes: &HashMap<String, String>) -> String {
     let routines = declarations(groups, true, prototypes, |routine| &routine.name);
     let twins = declarations(groups, true, prototypes, |routine| &routine.profiling_name);
     let text = SHMEMX.replace("LEVELS\n", &levels).replace("ROUTINES\n", &routines).replace("TWINS\n", &twins);
-    let text = text.replace("PAPER\n", &paper::text(groups));
+    let text = text.replace("PAPER\n", &paper::text(groups)).replace("OTHERS\n", &other_libraries::text(groups));
     format!("/* {BY} */\n{text}")
 }
 
@@ -81,6 +94,30 @@ fn declarations(
     }
     text
 }
+
+/// Names as shmem4py 1.0 has them, some for several routines.
+const SHMEM4PY: [&str; 20] = [
+    "shmem_malloc_with_hints",
+    "shmem_team_t",
+    "SHMEM_CTX_INVALID",
+    "shmem_amo_nbi",
+    "shmem_put_signal",
+    "shmem_signal_fetch",
+    "shmem_signal_wait_until",
+    "shmem_broadcast",
+    "shmem_collect",
+    "shmem_fcollect",
+    "shmem_alltoall",
+    "shmem_alltoalls",
+    "shmem_broadcastmem",
+    "shmem_collectmem",
+    "shmem_fcollectmem",
+    "shmem_alltoallmem",
+    "shmem_alltoallsmem",
+    "shmem_reduce",
+    "shmem_wait_test_many",
+    "shmem_pcontrol",
+];
 
 const HEAD: &str = r#"/*
  * OpenSHMEM 1.6. Names that are not of the specification begin with pellucid_ or PELLUCID_.

@@ -10,6 +10,7 @@ mod fortran_module;
 pub mod generic;
 mod header;
 mod lists;
+mod other_libraries;
 mod overload;
 mod paper;
 mod prototype;

@@ -384,92 +384,9 @@ pub fn info() -> String {
     text
 }
 
-/// A name in the environment that is not known.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown {
-    /// As given.
-    pub name: String,
-    /// The known name that is most like it.
-    pub nearest: String,
-    /// So much that it is what was meant, most likely.
-    pub is_near: bool,
-}
-
-/// Names in the environment that begin with `SHMEM_` or `SMA_` and are not known; those that begin with `SHMEM` or `SMA` where they
-/// are close to a known one.
-pub fn unknown(names: impl Iterator<Item = String>) -> Vec<Unknown> {
-    let known: Vec<String> = TABLE
-        .iter()
-        .flat_map(|v| std::iter::once(format!("SHMEM_{}", v.name)).chain(v.sma.then(|| format!("SMA_{}", v.name))))
-        .collect();
-    let mut found: Vec<Unknown> = names
-        .filter(|n| (n.starts_with("SHMEM") || n.starts_with("SMA")) && !known.contains(n))
-        .filter_map(|name| {
-            // The name that other libraries give it.
-            let near_by = name.replace("_HEAP_", "_");
-            if known.contains(&near_by) {
-                return Some(Unknown { name, nearest: near_by, is_near: true });
-            }
-            let nearest = known.iter().min_by_key(|known| distance(&name, known))?.clone();
-            let is_near = distance(&name, &nearest) <= 1 + nearest.len() / 8;
-            let is_ours = name.starts_with("SHMEM_") || name.starts_with("SMA_");
-            (is_near || is_ours).then_some(Unknown { name, nearest, is_near })
-        })
-        .collect();
-    found.sort_by(|a, b| a.name.cmp(&b.name));
-    found
-}
-
-/// Edits (insert, delete, replace) between two names.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<u8> = b.bytes().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let best = (diagonal + usize::from(x != *y)).min(row[j] + 1).min(row[j + 1] + 1);
-            diagonal = row[j + 1];
-            row[j + 1] = best;
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn found(names: &[&str]) -> Vec<(String, String, bool)> {
-        let found = unknown(names.iter().map(ToString::to_string));
-        found.into_iter().map(|unknown| (unknown.name, unknown.nearest, unknown.is_near)).collect()
-    }
-
-    fn row(name: &str, nearest: &str, is_near: bool) -> (String, String, bool) {
-        (name.into(), nearest.into(), is_near)
-    }
-
-    #[test]
-    fn a_typing_error_finds_its_name() {
-        let names = ["SHMEM_SYMETRIC_SIZE", "SHMEM_DEBUG", "SMA_VERSIN", "HOME", "SHMEMORY", "SMALL"];
-        let rows = [row("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE", true), row("SMA_VERSIN", "SMA_VERSION", true)];
-        assert_eq!(found(&names), rows);
-    }
-
-    #[test]
-    fn a_name_like_none_is_told_too() {
-        assert_eq!(found(&["SHMEM_TRACE_STRIPES"]), [row("SHMEM_TRACE_STRIPES", "SHMEM_TRACE_SIZE", false)]);
-        assert_eq!(found(&["SHMEM_", "SMA_"]).len(), 2);
-    }
-
-    #[test]
-    fn the_name_of_other_libraries_finds_ours() {
-        let rows = [
-            row("SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE", true),
-            row("SMA_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_SIZE", true),
-        ];
-        assert_eq!(found(&["SHMEM_SYMMETRIC_HEAP_SIZE", "SMA_SYMMETRIC_HEAP_SIZE"]), rows);
-    }
 
     #[test]
     fn info_lists_every_variable() {

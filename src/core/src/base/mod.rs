@@ -5,6 +5,7 @@ pub mod fault;
 pub mod size;
 pub mod slab;
 pub mod text;
+pub mod unknown_env;
 pub mod word;
 
 pub use fault::{Cause, Fault};

@@ -2,6 +2,7 @@
 
 use crate::base::env;
 use crate::base::text::visible_lines;
+use crate::base::unknown_env::{Unknown, unknown};
 
 /// Version line.
 pub fn version_line() -> String {
@@ -17,8 +18,7 @@ pub fn at_start(launcher: &str) {
         print!("{}\nStarted by {launcher}\n{}", version_line(), env::info());
     }
     let names = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
-    for env::Unknown { name, nearest, is_near } in env::unknown(names) {
-        let hint = if is_near { format!("did you mean {nearest}?") } else { format!("the nearest name is {nearest}") };
+    for Unknown { name, hint } in unknown(names) {
         let name = visible_lines(&name.replace('\n', " "));
         eprintln!("pellucid: warning: environment variable {name} is not known; {hint}");
     }

@@ -1,0 +1,146 @@
+//! Names of other libraries' extensions in `shmemx.h`: those that have become routines of the specification are macros for
+//! these, a few more are inline functions over them. They are no symbols, so that a tool sees the routine.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use crate::expand::{Expanded, Routine};
+
+/// What Sandia OpenSHMEM offered as `shmemx_` before the specification had it, arguments alike.
+fn was_an_extension(routine: &Routine) -> bool {
+    let name = routine.name.as_str();
+    let ends = ["_wait_until_all", "_wait_until_any", "_wait_until_some", "_test_all", "_test_any", "_test_some"];
+    (name.contains("_atomic_") && name.ends_with("_nbi"))
+        || ends.iter().any(|end| name.ends_with(end))
+        || ["shmem_signal_add", "shmem_signal_set", "shmem_ctx_signal_add", "shmem_ctx_signal_set"].contains(&name)
+        || ["ibput", "ibget", "_sum_inscan", "_sum_exscan"].iter().any(|part| name.contains(part))
+}
+
+/// The macros, then [`SANDIA`], [`OSSS`] and [`CRAY`].
+pub fn text(groups: &[Expanded]) -> String {
+    let all = || groups.iter().flat_map(|group| &group.routines);
+    let own: HashSet<&str> =
+        all().map(|routine| routine.name.as_str()).filter(|name| name.starts_with("shmemx_")).collect();
+    let mut text = String::new();
+    let mut define = |standard: &str| {
+        let name = standard.replacen("shmem_", "shmemx_", 1);
+        if !own.contains(name.as_str()) {
+            writeln!(text, "#define {name} {standard}").expect("writing to a string");
+        }
+    };
+    all().filter(|routine| was_an_extension(routine)).for_each(|routine| define(&routine.name));
+    GENERIC.iter().for_each(|name| define(name));
+    text + SANDIA + OSSS + CRAY
+}
+
+/// Type-generic forms, which are macros in C and overloads in C++.
+const GENERIC: &[&str] = &[
+    "shmem_wait_until_all",
+    "shmem_wait_until_any",
+    "shmem_wait_until_some",
+    "shmem_test_all",
+    "shmem_test_any",
+    "shmem_test_some",
+    "shmem_atomic_fetch_nbi",
+    "shmem_atomic_swap_nbi",
+    "shmem_atomic_compare_swap_nbi",
+    "shmem_atomic_fetch_inc_nbi",
+    "shmem_atomic_fetch_add_nbi",
+    "shmem_atomic_fetch_and_nbi",
+    "shmem_atomic_fetch_or_nbi",
+    "shmem_atomic_fetch_xor_nbi",
+    "shmem_ibput",
+    "shmem_ibget",
+    "shmem_sum_inscan",
+    "shmem_sum_exscan",
+];
+
+const SANDIA: &str = r"
+/* Sandia OpenSHMEM */
+#define SHMEMX_TEAM_NODE SHMEM_TEAM_SHARED
+/* An allocation meets here in any case. */
+#define SHMEMX_MALLOC_NO_BARRIER 0L
+#define SHMEM_MALLOC_MAX_HINTS (SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE)
+#define SHMEMX_CTX_BOUNCE_BUFFER 0L
+
+/* Threads are told apart without help. */
+static inline void shmemx_register_gettid(uint64_t (*gettid_fn)(void))
+{
+    (void)gettid_fn;
+}
+
+/* Counting puts: a counter that tells its PE how much has come. */
+typedef char *shmemx_ct_t;
+static inline void shmemx_ct_create(shmemx_ct_t *ct)
+{
+    *ct = (shmemx_ct_t)shmem_calloc(1, sizeof(uint64_t));
+}
+static inline void shmemx_ct_free(shmemx_ct_t *ct)
+{
+    shmem_free(*ct);
+    *ct = (shmemx_ct_t)0;
+}
+static inline long shmemx_ct_get(shmemx_ct_t ct)
+{
+    return (long)shmem_signal_fetch((uint64_t *)(void *)ct);
+}
+static inline void shmemx_ct_set(shmemx_ct_t ct, long value)
+{
+    shmem_uint64_atomic_set((uint64_t *)(void *)ct, (uint64_t)value, shmem_my_pe());
+}
+static inline void shmemx_ct_wait(shmemx_ct_t ct, long wait_for)
+{
+    shmem_uint64_wait_until((uint64_t *)(void *)ct, SHMEM_CMP_GE, (uint64_t)wait_for);
+}
+static inline void shmemx_putmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+{
+    shmem_putmem_signal(target, source, len, (uint64_t *)(void *)ct, 1, SHMEM_SIGNAL_ADD, pe);
+}
+static inline void shmemx_getmem_ct(shmemx_ct_t ct, void *target, const void *source, size_t len, int pe)
+{
+    shmem_getmem(target, source, len, pe);
+    shmem_uint64_atomic_inc((uint64_t *)(void *)ct, pe);
+}
+";
+
+const OSSS: &str = r"
+/* OSSS-UCX */
+/* They complete what is open, instead of asking whether it is complete. */
+static inline int shmemx_fence_test(void)
+{
+    shmem_fence();
+    return 1;
+}
+static inline int shmemx_quiet_test(void)
+{
+    shmem_quiet();
+    return 1;
+}
+";
+
+const CRAY: &str = r"
+/* Cray SHMEM: atomics on 16 bits, over those on the word that they lie in. */
+#ifdef SHMEMX_CRAY_NAMES
+static inline short pellucid_short_replace(short *target, short compare, int always, short value, short add, int pe)
+{
+    uintptr_t at = (uintptr_t)target;
+    uint32_t *word = (uint32_t *)(void *)((char *)target - (at & 2));
+    unsigned shift = (unsigned)(at & 2) * 8;
+    uint32_t old = shmem_uint32_atomic_fetch(word, pe);
+    for (;;) {
+        short found = (short)(uint16_t)(old >> shift), next = always ? (short)(value + add * found) : value;
+        if (!always && found != compare) return found;
+        uint32_t wanted = (old & ~((uint32_t)0xffff << shift)) | (uint32_t)(uint16_t)next << shift;
+        uint32_t before = shmem_uint32_atomic_compare_swap(word, old, wanted, pe);
+        if (before == old) return found;
+        old = before;
+    }
+}
+#define shmem_short_swap(target, value, pe) pellucid_short_replace(target, 0, 1, value, 0, pe)
+#define shmem_short_cswap(target, cond, value, pe) pellucid_short_replace(target, cond, 0, value, 0, pe)
+#define shmem_short_fadd(target, value, pe) pellucid_short_replace(target, 0, 1, value, 1, pe)
+#define shmem_short_add(target, value, pe) ((void)pellucid_short_replace(target, 0, 1, value, 1, pe))
+#define shmem_short_finc(target, pe) pellucid_short_replace(target, 0, 1, 1, 1, pe)
+#define shmem_short_inc(target, pe) ((void)pellucid_short_replace(target, 0, 1, 1, 1, pe))
+#endif
+";
