@@ -27,9 +27,9 @@ def main(directory, path):
         seconds = [sum(r["time_ns"]["total"] for r in pe["routines"] if r["class"] in classes) / 1e9 for pe in pes]
         axes.bar(numbers, seconds, bottom=bottom, label=kind)
         bottom = [a + b for a, b in zip(bottom, seconds)]
-    axes.set(title=f"{profile['program']} {profile['arguments']}", xlabel="PE", ylabel="seconds in the library")
+    axes.set(title=directory.rstrip("/").rpartition("/")[2], xlabel="PE", ylabel="seconds in the library")
     axes.set_xticks(numbers)
-    axes.legend()
+    figure.legend(loc="outside lower center", ncols=len(KINDS))
     figure.savefig(path)
     print(f"shares.py: OK, {len(pes)} PEs in {path}")
 
