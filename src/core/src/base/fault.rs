@@ -72,65 +72,15 @@ impl fmt::Display for Cause {
         match self {
             Self::NotInitialized => f.write_str("called before shmem_init"),
             Self::Finalized => f.write_str("called after the last shmem_finalize"),
-            Self::BadPe { arg, pe, npes } if *npes > 0 => {
-                write!(f, "{arg} = {pe} is not a PE: valid are 0 to {}", npes - 1)
-            }
-            Self::BadPe { arg, pe, .. } => write!(f, "{arg} = {pe} is not a PE"),
-            Self::NotSymmetric { arg, addr, bytes } => write!(
+            Self::Mismatch { mine, theirs, pe } => write!(
                 f,
-                "{arg} = {addr:#x} ({bytes} bytes) is not a symmetric address: it is neither in the symmetric heap nor \
-                 a global or static variable of the executable"
+                "this PE is in {mine} while PE {pe} is in {theirs}: all PEs must make the same calls in the same order"
             ),
-            Self::PastEnd { arg, addr, bytes, room, segment } => write!(
-                f,
-                "{arg} = {addr:#x}: {bytes} bytes run past the end of the {segment}, which has {room} bytes from there"
-            ),
-            Self::Null { arg, bytes } => {
-                write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved")
-            }
-            Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
-            Self::NotInActiveSet { start, log_stride, size, pe } => write!(
-                f,
-                "PE_start = {start}, logPE_stride = {log_stride}, PE_size = {size}: expected an active set that contains \
-                 the calling PE {pe}"
-            ),
-            Self::NotInSet { size, pe } => {
-                write!(
-                    f,
-                    "aset: PE {pe} is none of the {size} members of the active set: only they call a collective on it"
-                )
-            }
-            Self::BadSet { handle: 0, .. } => f.write_str("aset is a null pointer: no active set"),
-            Self::BadSet { handle, gone: true } => write!(f, "aset = {handle:#x} was deleted already"),
-            Self::BadSet { handle, .. } => write!(f, "aset = {handle:#x} is not an active set that exists"),
-            Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
-            Self::BadContext { handle, gone: true } => write!(f, "ctx = {handle:#x} was destroyed already"),
-            Self::BadContext { handle, .. } => write!(f, "ctx = {handle:#x} is not a context that exists"),
-            Self::BadTeam { handle: 0, .. } => f.write_str("team = SHMEM_TEAM_INVALID is no team"),
-            Self::BadTeam { handle, gone: true } => write!(f, "team = {handle:#x} was destroyed already"),
-            Self::BadTeam { handle, .. } => write!(f, "team = {handle:#x} is not a team that exists"),
-            Self::ForeignPointer { addr } => {
-                write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
-            }
-            Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
-            Self::Overlap { dest, dest_bytes, source, source_bytes, in_place } => write!(
-                f,
-                "dest = {dest:#x} ({dest_bytes} bytes) and source = {source:#x} ({source_bytes} bytes) overlap: {}",
-                if *in_place { "they must be one object or two apart" } else { "they must be apart" }
-            ),
-            Self::Mismatch { mine, theirs, pe } => {
-                write!(
-                    f,
-                    "this PE is in {mine} while PE {pe} is in {theirs}: all PEs must make the same calls in the same order"
-                )
-            }
             Self::Finalizing { pe } => write!(
                 f,
-                "PE {pe} takes no part in it: it is in shmem_finalize, or ends; all PEs must make the same calls in the same order"
+                "PE {pe} takes no part in it: it is in shmem_finalize, or ends; all PEs must make the same calls in the \
+                 same order"
             ),
-            Self::Misaligned { arg, addr, align } => {
-                write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
-            }
             Self::Environment { name, value, reason } => write!(f, "{name}={value:?}: {reason}"),
             Self::Interrupted { routine, network } => {
                 let routine = routine.unwrap_or("another call");
@@ -146,11 +96,86 @@ impl fmt::Display for Cause {
             }
             Self::Stack { left, needed } => write!(
                 f,
-                "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the signal handler, \
-                 a larger one (docs/threads.md)",
+                "{} KiB of the stack are left here, and a call over the network needs {}: give the thread, or the signal \
+                 handler, a larger one (docs/threads.md)",
                 left >> 10,
                 needed >> 10
             ),
+            Self::Os { what, error } => write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error)),
+            Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
+            Self::BadSet { handle: 0, .. } => f.write_str("aset is a null pointer: no active set"),
+            Self::BadSet { handle, gone } => no_handle(f, "aset", *handle, *gone, "deleted", "an active set"),
+            Self::BadContext { handle: 0, .. } => f.write_str("ctx = SHMEM_CTX_INVALID is no context"),
+            Self::BadContext { handle, gone } => no_handle(f, "ctx", *handle, *gone, "destroyed", "a context"),
+            Self::BadTeam { handle: 0, .. } => f.write_str("team = SHMEM_TEAM_INVALID is no team"),
+            Self::BadTeam { handle, gone } => no_handle(f, "team", *handle, *gone, "destroyed", "a team"),
+            Self::BadPe { .. } | Self::BadValue { .. } | Self::NotInActiveSet { .. } | Self::NotInSet { .. } => {
+                self.argument(f)
+            }
+            Self::NotSymmetric { .. } | Self::PastEnd { .. } | Self::Null { .. } | Self::ForeignPointer { .. } => {
+                self.address(f)
+            }
+            Self::DoubleFree { .. } | Self::Overlap { .. } | Self::Misaligned { .. } => self.address(f),
+            Self::NotHeld { .. } | Self::HeldAlready { .. } | Self::NoObject { .. } => self.address(f),
+        }
+    }
+}
+
+/// A handle of an object that is gone, or never was there.
+fn no_handle(f: &mut fmt::Formatter<'_>, arg: &str, handle: usize, gone: bool, ended: &str, what: &str) -> fmt::Result {
+    match gone {
+        true => write!(f, "{arg} = {handle:#x} was {ended} already"),
+        false => write!(f, "{arg} = {handle:#x} is not {what} that exists"),
+    }
+}
+
+impl Cause {
+    /// What is wrong with a PE or a value.
+    fn argument(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadPe { arg, pe, npes } if *npes > 0 => {
+                write!(f, "{arg} = {pe} is not a PE: valid are 0 to {}", npes - 1)
+            }
+            Self::BadPe { arg, pe, .. } => write!(f, "{arg} = {pe} is not a PE"),
+            Self::BadValue { arg, value, expected } => write!(f, "{arg} = {value}: expected {expected}"),
+            Self::NotInActiveSet { start, log_stride, size, pe } => write!(
+                f,
+                "PE_start = {start}, logPE_stride = {log_stride}, PE_size = {size}: expected an active set that \
+                 contains the calling PE {pe}"
+            ),
+            Self::NotInSet { size, pe } => write!(
+                f,
+                "aset: PE {pe} is none of the {size} members of the active set: only they call a collective on it"
+            ),
+            other => fmt::Debug::fmt(other, f),
+        }
+    }
+
+    /// What is wrong with an address.
+    fn address(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotSymmetric { arg, addr, bytes } => write!(
+                f,
+                "{arg} = {addr:#x} ({bytes} bytes) is not a symmetric address: it is neither in the symmetric heap nor \
+                 a global or static variable of the executable"
+            ),
+            Self::PastEnd { arg, addr, bytes, room, segment } => write!(
+                f,
+                "{arg} = {addr:#x}: {bytes} bytes run past the end of the {segment}, which has {room} bytes from there"
+            ),
+            Self::Null { arg, bytes } => write!(f, "{arg} is a null pointer where {bytes} bytes are to be moved"),
+            Self::ForeignPointer { addr } => {
+                write!(f, "ptr = {addr:#x} was not returned by a symmetric allocation routine")
+            }
+            Self::DoubleFree { addr } => write!(f, "ptr = {addr:#x} was freed already"),
+            Self::Overlap { dest, dest_bytes, source, source_bytes, in_place } => write!(
+                f,
+                "dest = {dest:#x} ({dest_bytes} bytes) and source = {source:#x} ({source_bytes} bytes) overlap: {}",
+                if *in_place { "they must be one object or two apart" } else { "they must be apart" }
+            ),
+            Self::Misaligned { arg, addr, align } => {
+                write!(f, "{arg} = {addr:#x} is not aligned to {align} bytes, as atomic access needs")
+            }
             Self::NotHeld { addr } => {
                 write!(f, "lock = {addr:#x} is not held by this PE: only its holder clears a lock")
             }
@@ -159,16 +184,14 @@ impl fmt::Display for Cause {
             }
             Self::NoObject { arg, addr, bytes, object: None } => write!(
                 f,
-                "{arg} = {addr:#x} ({bytes} bytes) lies in no object of the symmetric heap: it was freed, or never allocated"
+                "{arg} = {addr:#x} ({bytes} bytes) lies in no object of the symmetric heap: it was freed, or never \
+                 allocated"
             ),
             Self::NoObject { arg, addr, bytes, object: Some((start, size)) } => write!(
                 f,
                 "{arg} = {addr:#x}: {bytes} bytes run past the end of the object at {start:#x}, which has {size} bytes"
             ),
-            Self::Os { what, error } => {
-                write!(f, "{what}: {}", std::io::Error::from_raw_os_error(*error))
-            }
-            Self::Startup(text) | Self::Network(text) | Self::Message(text) => f.write_str(text),
+            other => fmt::Debug::fmt(other, f),
         }
     }
 }

@@ -2,10 +2,13 @@
 #![allow(unsafe_code)]
 
 use super::thread::{check_thread, set_thread};
-use super::{NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, exit, liveness, map, messages, network, report, world};
+use super::{
+    NESTING, NETWORK, PROCESS, Process, WIREUP, WORLD, Wireup, exit, liveness, map, messages, network, report, world,
+};
 use crate::base::{Fault, env};
 use crate::bootstrap::{self, Profiles, job::PeState, ring::Stage};
 use crate::collectives;
+use crate::memory::Map;
 use crate::memory::heap::Heap;
 use crate::memory::segments::{self, INTERNAL};
 use crate::os::process;
@@ -13,9 +16,10 @@ use crate::team::algorithm::Choice;
 use crate::team::contribution::Kind;
 use crate::team::{self, Config, Team, World};
 use crate::transport::Atomics;
+use std::ops::Range;
 use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// What an initialization tells its caller, who attaches the profile at the first one.
 #[derive(Debug, Clone)]
@@ -98,11 +102,10 @@ pub fn init_thread(requested: i32, profiles: Profiles) -> Result<Start, Fault> {
 fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fault> {
     env::check()?;
     exit::end_faults_by(env::abort()?);
-    let heap_len = env::symmetric_size()?;
-    let symmetric_data = env::static_segment()?;
-    let profile_level = env::profile_level()?;
-    let trace = env::trace()?;
-    let sampling = env::sampling()?;
+    result.profile_level = env::profile_level()?;
+    result.trace = env::trace()?;
+    result.sampling = env::sampling()?;
+    result.counters = env::counters();
     let check = env::is_set("DEBUG");
     let algorithms = Choice::from_env()?;
     let launch = bootstrap::find(profiles.make, |wireup| _ = WIREUP.set(wireup))?;
@@ -115,8 +118,8 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let only_network = env::network_only()?;
     let wireup = network::wireup(&launch, only_network)?;
     let (job, pe) = (launch.job, launch.pe);
-    let heap_len = usize::try_from(heap_len).unwrap_or(usize::MAX);
-    let segments = segments::establish(&job, pe, heap_len, symmetric_data)?;
+    let heap_len = usize::try_from(env::symmetric_size()?).unwrap_or(usize::MAX);
+    let segments = segments::establish(&job, pe, heap_len, env::static_segment()?)?;
     if check {
         if pe == job.pes().start && WIREUP.get().is_some() {
             eprintln!("pellucid: PE {pe}: started by {}", launch.how);
@@ -136,23 +139,47 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     let mut map = segments.map(pe, near.clone(), job.npes(), check);
     let mut hosts = vec![0];
     if let Some(wireup) = wireup {
-        let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
-        let network;
         let begin = network::Begin { profiles, segment: launch.profile.as_ref() };
-        (network, hosts) = network::join(wireup, &map, only_network, atomics, &begin)?;
-        if pe == 0 && env::is_set("INFO") {
-            eprint!("pellucid: {}", network.about(hosts.len()));
-        }
-        map.transport = Some(network.transport);
-        if atomics == Atomics::Nic {
-            map.atomic_pes = 0;
-        }
-        let _ = NETWORK.set(network);
-        network::assist_waiters();
+        hosts = join_network(&mut map, wireup, only_network, &begin)?;
     }
     // Areas are found by world number.
     let internal = segments.internal.wrapping_sub(job.pes().start as usize * INTERNAL).cast_const();
-    let (me, all) = (pe as i32, (0, 1, job.npes() as i32));
+    make_world(map, near.clone(), hosts, internal, algorithms);
+    let map = super::map();
+    messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
+    result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
+    result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
+    result.pe = map.me;
+    result.npes = map.npes;
+    result.first_local_pe = map.first_pe;
+    result.local_pes = map.local_pes;
+    Ok(process)
+}
+
+/// Meets the PEs of all hosts over the network, and gives the first PE of each host.
+fn join_network(
+    map: &mut Map,
+    wireup: Arc<dyn Wireup>,
+    only_network: bool,
+    begin: &network::Begin<'_>,
+) -> Result<Vec<u32>, Fault> {
+    let atomics = if env::atomics_by_nic()? { Atomics::Nic } else { Atomics::Cpu };
+    let (network, hosts) = network::join(wireup, map, only_network, atomics, begin)?;
+    if map.me == 0 && env::is_set("INFO") {
+        eprint!("pellucid: {}", network.about(hosts.len()));
+    }
+    map.transport = Some(network.transport);
+    if atomics == Atomics::Nic {
+        map.atomic_pes = 0;
+    }
+    let _ = NETWORK.set(network);
+    network::assist_waiters();
+    Ok(hosts)
+}
+
+/// Makes the teams. `near`: the PEs that are reached through memory; `internal`: where PE 0's internal area is, or would be.
+fn make_world(map: Map, near: Range<u32>, hosts: Vec<u32>, internal: *const u8, algorithms: Choice) {
+    let (me, all) = (map.me, (0, 1, map.npes));
     let shared = (near.start as i32, 1, near.len() as i32);
     let world = World {
         map,
@@ -169,19 +196,6 @@ fn start(result: &mut Start, profiles: Profiles) -> Result<&'static Process, Fau
     // SAFETY: no other thread reads the world now: the state is locked, and before the first init a program has nothing to
     // pass to a routine that would read it.
     unsafe { WORLD.0.get().write(world) };
-    let map = super::map();
-    messages::open(map, internal.wrapping_add(near.start as usize * INTERNAL).cast_mut());
-    result.kept_by_launcher = launch.launched && WIREUP.get().is_none();
-    result.profile_fd = launch.profile.map(IntoRawFd::into_raw_fd);
-    result.pe = map.me;
-    result.npes = map.npes;
-    result.first_local_pe = map.first_pe;
-    result.local_pes = map.local_pes;
-    result.profile_level = profile_level;
-    result.trace = trace;
-    result.sampling = sampling;
-    result.counters = env::counters();
-    Ok(process)
 }
 
 /// Whether an initialization is without its finalize.

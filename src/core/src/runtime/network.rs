@@ -73,6 +73,25 @@ pub(super) fn wireup(launch: &Launch, only: bool) -> Result<Option<Arc<dyn Wireu
     }
 }
 
+/// What a transport asks of others: where PEs are, who they are, and whom to tell.
+fn directory(wireup: &Arc<dyn Wireup>) -> Directory {
+    let (pe, key_values, names) = (wireup.pe(), wireup.clone(), wireup.clone());
+    let name = move |pe| {
+        let identity = names.lookup(pe, IDENTITY).ok().and_then(|value| Identity::decode(&value));
+        identity.map_or_else(|| "unknown".into(), |identity| identity.host)
+    };
+    Directory {
+        address: Box::new(move |pe| key_values.lookup(pe, FABRIC)),
+        host: Box::new(name),
+        answer: Box::new(finalizing::answer),
+        note: Box::new(move |text| {
+            let line = format!("pellucid: PE {pe}: {text}\n");
+            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
+        }),
+        lost: Box::new(exit::lost),
+    }
+}
+
 /// Opens the network and meets the PEs of all hosts; gives their first PEs, too. Collective over the job.
 pub(super) fn join(
     wireup: Arc<dyn Wireup>,
@@ -88,22 +107,6 @@ pub(super) fn join(
         data: mine.data_len as u64,
         host: process::host_name(),
     };
-    let on_host = wireup.is_one_host();
-    let (key_values, names) = (wireup.clone(), wireup.clone());
-    let name = move |pe| {
-        let identity = names.lookup(pe, IDENTITY).ok().and_then(|value| Identity::decode(&value));
-        identity.map_or_else(|| "unknown".into(), |identity| identity.host)
-    };
-    let directory = Directory {
-        address: Box::new(move |pe| key_values.lookup(pe, FABRIC)),
-        host: Box::new(name),
-        answer: Box::new(finalizing::answer),
-        note: Box::new(move |text| {
-            let line = format!("pellucid: PE {pe}: {text}\n");
-            let _ = std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes());
-        }),
-        lost: Box::new(exit::lost),
-    };
     let request = OpenRequest {
         pe,
         npes,
@@ -112,9 +115,9 @@ pub(super) fn join(
             (SegmentId::DATA, mine.data_base, mine.data_len),
         ],
         atomics,
-        one_host: on_host,
+        one_host: wireup.is_one_host(),
         oversubscribed: mine.oversubscribed,
-        directory,
+        directory: directory(&wireup),
         mapping: Box::new(|_, _| None),
         lanes: None,
     };

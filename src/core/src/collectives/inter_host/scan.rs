@@ -5,7 +5,7 @@ use super::super::kernel::Kernel;
 use super::super::scan as local_scan;
 use super::{fold, object};
 use crate::base::Fault;
-use crate::inter_host::{Buffer, exscan};
+use crate::inter_host::{Buffer, Fold, Object, exscan};
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
 use crate::team::{Team, World, sync};
 
@@ -50,35 +50,56 @@ pub(in super::super) fn scan(
     if hierarchy.layout.host == 0 {
         return Ok(());
     }
-    // The last member shows the others what comes before in its `dest`, whose own part it keeps meanwhile.
+    let parts = Parts { result, before, last, bytes };
+    pass_on(w, local, dest, parts, fold, kind == Kind::Exscan && first)
+}
+
+/// What a member has of a scan.
+struct Parts {
+    /// Its own result so far, in `dest`.
+    result: Object,
+    /// What comes before its host; of the last member only.
+    before: Buffer,
+    /// Whether it is the last member of its host.
+    last: bool,
+    bytes: usize,
+}
+
+/// Puts what comes before this host on the left of each member's result; `replaces`: it is this member's result. The last
+/// member shows the others what comes before in its `dest`, whose own part it keeps meanwhile.
+fn pass_on(
+    w: &World,
+    local: &Team,
+    dest: *mut u8,
+    Parts { result, mut before, last, bytes }: Parts,
+    fold: Fold,
+    replaces: bool,
+) -> Result<(), Fault> {
     let mut kept = Buffer::new(if last { bytes } else { 0 });
     if last {
         kept.object().copy_from(0, &result);
         result.copy_from(0, &before.object());
     }
+    let put_left = |left: &mut Buffer| match replaces {
+        true => result.copy_from(0, &left.object()),
+        false => result.fold(0, left.bytes(), true, fold),
+    };
     if local.size > 1 {
         sync(w, local)?;
         if !last {
             let there = w.map.remote("dest", dest, bytes, local.world(local.size - 1))?;
             let mut left = Buffer::new(bytes);
             // SAFETY: the member's dest is mapped, and stays until all have met.
-            let there = unsafe { object(there, bytes) };
-            left.object().copy_from(0, &there);
-            if kind == Kind::Exscan && first {
-                result.copy_from(0, &left.object());
-            } else {
-                result.fold(0, left.bytes(), true, fold);
-            }
+            left.object().copy_from(0, &unsafe { object(there, bytes) });
+            put_left(&mut left);
         }
         sync(w, local)?;
     }
     if last {
-        if kind == Kind::Exscan && first {
-            result.copy_from(0, &before.object());
-        } else {
+        if !replaces {
             result.copy_from(0, &kept.object());
-            result.fold(0, before.bytes(), true, fold);
         }
+        put_left(&mut before);
     }
     Ok(())
 }

@@ -44,13 +44,7 @@ pub(super) fn describe(library: &Library, choice: &Choice, domain: &Domain, sett
         Atomics::Nic => ("provider", "SHMEM_ATOMICS=nic"),
     };
     let address = choose::address(info).map_or_else(|| "of the provider's own format".to_owned(), |ip| ip.to_string());
-    let (complete, how) = if domain.delivery {
-        ("delivery", "FI_DELIVERY_COMPLETE")
-    } else if domain.send_after_write {
-        ("message behind the writes", "the provider has no FI_DELIVERY_COMPLETE, but FI_ORDER_SAW")
-    } else {
-        ("message after the writes", "the provider has neither FI_DELIVERY_COMPLETE nor FI_ORDER_SAW")
-    };
+    let (complete, how) = quiet(domain);
     let library_why = if settings.library.is_some() { "SHMEM_OFI_LIBRARY" } else { "found by the loader" };
     let rows = vec![
         ("library", format!("{} {major}.{minor}", library.path()), library_why.to_owned()),
@@ -68,4 +62,15 @@ pub(super) fn describe(library: &Library, choice: &Choice, domain: &Domain, sett
         ("threads", "FI_THREAD_DOMAIN".to_owned(), "all calls are made under one lock".to_owned()),
     ];
     Description { rows }
+}
+
+/// How a quiet knows that writes have arrived, and why so.
+fn quiet(domain: &Domain) -> (&'static str, &'static str) {
+    if domain.delivery {
+        ("delivery", "FI_DELIVERY_COMPLETE")
+    } else if domain.send_after_write {
+        ("message behind the writes", "the provider has no FI_DELIVERY_COMPLETE, but FI_ORDER_SAW")
+    } else {
+        ("message after the writes", "the provider has neither FI_DELIVERY_COMPLETE nor FI_ORDER_SAW")
+    }
 }

@@ -86,6 +86,18 @@ fn failed(library: &Library, what: &str, provider: &str, error: i64) -> Fault {
     Fault::from(Cause::Network(format!("{what} of provider {provider}: {}", library.strerror(error))))
 }
 
+/// What a completion queue may offer to sleep on, the best first.
+fn waits(provider: &str, settings: &Settings) -> &'static [fi::fi_wait_obj] {
+    // What polls its sockets anyway need not have a descriptor made of them; and where `ofi_rxm` has been told that, a
+    // descriptor of its own would not see them.
+    let sockets = matches!(provider, "tcp" | "tcp;ofi_rxm");
+    match settings.sleep {
+        Sleep::Best if sockets => &[fi::FI_WAIT_POLLFD, fi::FI_WAIT_NONE],
+        Sleep::Best | Sleep::Descriptor => &[fi::FI_WAIT_FD, fi::FI_WAIT_NONE],
+        Sleep::Naps => &[fi::FI_WAIT_NONE],
+    }
+}
+
 impl Domain {
     /// Opens an endpoint and registers the segments.
     pub fn open(
@@ -128,15 +140,7 @@ impl Domain {
                 bytes => u64::MAX >> (64 - 8 * bytes.min(8)),
             },
         };
-        // What polls its sockets anyway need not have a descriptor made of them; and where `ofi_rxm` has been told that, a
-        // descriptor of its own would not see them.
-        let sockets = matches!(domain.provider.as_str(), "tcp" | "tcp;ofi_rxm");
-        let waits: &[fi::fi_wait_obj] = match settings.sleep {
-            Sleep::Best if sockets => &[fi::FI_WAIT_POLLFD, fi::FI_WAIT_NONE],
-            Sleep::Best | Sleep::Descriptor => &[fi::FI_WAIT_FD, fi::FI_WAIT_NONE],
-            Sleep::Naps => &[fi::FI_WAIT_NONE],
-        };
-        domain.objects(info, waits)?;
+        domain.objects(info, waits(&domain.provider, settings))?;
         if atomics == Atomics::Nic {
             super::nic::check(&domain)?;
         }

@@ -191,46 +191,16 @@ impl EndpointState {
             if record.parts > 0 {
                 return;
             }
-            let flush = {
-                let lane = self.channel(channel).lane(pe);
-                lane.requests -= 1;
-                lane.requests == 1 && !lane.open.is_null()
-            };
-            if flush {
+            let lane = self.channel(channel).lane(pe);
+            lane.requests -= 1;
+            if lane.requests == 1 && !lane.open.is_null() {
                 // Nothing is under way to that PE any more: what has been collected meanwhile goes.
                 self.flush(channel, pe);
             }
-        } else {
-            let (from, to, bytes) = record.copy;
-            if let Some(buffer) = record.buffer.take() {
-                if bytes > 0 {
-                    // SAFETY: the caller of the operation vouched for its memory until this moment.
-                    unsafe { std::ptr::copy_nonoverlapping(buffer.start.add(from), to, bytes) };
-                }
-                self.pool.give(buffer);
-            }
-            if !record.mr.is_null() {
-                // SAFETY: registered for this transfer, which is over.
-                unsafe { self.domain.release(std::mem::replace(&mut record.mr, std::ptr::null_mut())) };
-            }
-            match record.kind {
-                Kind::Write => {
-                    if let Some(then) = record.then.take() {
-                        self.signal(channel, then);
-                    }
-                    self.channel(channel).lane(pe).writes -= 1;
-                }
-                Kind::Atomic => self.channel(channel).lane(pe).writes -= 1,
-                Kind::Read => {
-                    self.counters.add(Counter::bytes_in, record.bytes as u64);
-                    self.channel(channel).lane(pe).fetches -= 1;
-                }
-                _ => {
-                    // SAFETY: a message that is sent, and nobody waits for.
-                    unsafe { self.ops.give(op) };
-                    return;
-                }
-            }
+        } else if !self.complete_transfer(record) {
+            // SAFETY: a message that is sent, and nobody waits for.
+            unsafe { self.ops.give(op) };
+            return;
         }
         // SAFETY: as above.
         unsafe { (*op).events.drain(..) }.for_each(EventSlot::end);
@@ -243,6 +213,39 @@ impl EndpointState {
                 self.ops.give(op);
             }
         }
+    }
+
+    /// Data of an operation has come or gone: its buffers are given back, and whoever counts it is told. False for a message,
+    /// which nobody counts.
+    fn complete_transfer(&mut self, record: &mut Op) -> bool {
+        let (channel, pe) = (record.channel, record.pe);
+        let (from, to, bytes) = record.copy;
+        if let Some(buffer) = record.buffer.take() {
+            if bytes > 0 {
+                // SAFETY: the caller of the operation vouched for its memory until this moment.
+                unsafe { std::ptr::copy_nonoverlapping(buffer.start.add(from), to, bytes) };
+            }
+            self.pool.give(buffer);
+        }
+        if !record.mr.is_null() {
+            // SAFETY: registered for this transfer, which is over.
+            unsafe { self.domain.release(std::mem::replace(&mut record.mr, std::ptr::null_mut())) };
+        }
+        match record.kind {
+            Kind::Write => {
+                if let Some(then) = record.then.take() {
+                    self.signal(channel, then);
+                }
+                self.channel(channel).lane(pe).writes -= 1;
+            }
+            Kind::Atomic => self.channel(channel).lane(pe).writes -= 1,
+            Kind::Read => {
+                self.counters.add(Counter::bytes_in, record.bytes as u64);
+                self.channel(channel).lane(pe).fetches -= 1;
+            }
+            _ => return false,
+        }
+        true
     }
 
     /// The PEs that messages were sent to, which are known to have them or are asked now.

@@ -106,7 +106,6 @@ impl Fabric {
         let [token] = random::words()?;
         let endpoint_address = domain.endpoint_address(token)?.encode()?;
         let description = describe::describe(&library, &choice, &domain, settings);
-        let counters = Arc::new(NetworkCounters::default());
         let mut state = EndpointState {
             domain,
             me,
@@ -130,23 +129,12 @@ impl Fabric {
             broken: None,
             endpoint_address: endpoint_address.clone(),
             token,
-            counters,
+            counters: Arc::default(),
             directory: Arc::new(directory),
             hosts: Arc::default(),
         };
-        for _ in 0..RECEIVES {
-            let op = state.ops.take(Kind::Receive, 0, me);
-            let buffer = state.buffer()?;
-            // SAFETY: a fresh record.
-            unsafe { (*op).buffer = Some(buffer) };
-            state.post_receive(op);
-        }
-        state.check()?;
-        static FORKS: AtomicBool = AtomicBool::new(false);
-        if !FORKS.swap(true, Ordering::AcqRel) {
-            extern "C" fn nothing() {}
-            crate::os::fork::handlers(nothing, nothing, endpoint::in_child);
-        }
+        post_receives(&mut state)?;
+        watch_forks();
         let endpoint = Arc::new(Endpoint::new(state, settings.oversubscribed, npes));
         let thread = progress::Thread::start(endpoint.clone())?;
         Ok(Self {
@@ -162,6 +150,27 @@ impl Fabric {
     /// Counters.
     pub fn network_counters(&self) -> &NetworkCounters {
         &self.endpoint.counters
+    }
+}
+
+/// Has the endpoint take messages.
+fn post_receives(state: &mut EndpointState) -> Result<(), Fault> {
+    for _ in 0..RECEIVES {
+        let op = state.ops.take(Kind::Receive, 0, state.me);
+        let buffer = state.buffer()?;
+        // SAFETY: a fresh record.
+        unsafe { (*op).buffer = Some(buffer) };
+        state.post_receive(op);
+    }
+    state.check()
+}
+
+/// Has a forked child know that the endpoint is its parent's.
+fn watch_forks() {
+    static FORKS: AtomicBool = AtomicBool::new(false);
+    extern "C" fn nothing() {}
+    if !FORKS.swap(true, Ordering::AcqRel) {
+        crate::os::fork::handlers(nothing, nothing, endpoint::in_child);
     }
 }
 

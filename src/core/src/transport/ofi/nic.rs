@@ -7,7 +7,8 @@
 use super::counters::Counter;
 use super::domain::Domain;
 use super::endpoint::Endpoint;
-use super::op::Kind;
+use super::endpoint_state::EndpointState;
+use super::op::{Buffer, Kind, Op};
 use crate::base::{Cause, Fault};
 use crate::transport::{AmoOp, Atomic, Completion, RemoteAddress};
 use libfabric_sys as fi;
@@ -109,45 +110,8 @@ impl Endpoint {
         let delivery = state.domain.delivery;
         state.channel(channel).add_write(pe, delivery || wanted);
         let flags = fi::FI_COMPLETION | if form == Form::Plain && delivery { fi::FI_DELIVERY_COMPLETE } else { 0 };
-        state = self.post(state, op, |state| {
-            let Some((address, there, key)) = state.remote_address(at) else { return -(fi::FI_EINVAL as isize) };
-            let part = |i: usize| fi::fi_ioc { addr: buffer.start.wrapping_add(8 * i).cast(), count: 1 };
-            let (operand, compare, mut result) = (part(0), part(1), part(2));
-            let (mut one, mut two, mut three) = (buffer.descriptor, buffer.descriptor, buffer.descriptor);
-            let rma = fi::fi_rma_ioc { addr: there, count: 1, key };
-            let reads = atomic.op == AmoOp::Fetch;
-            let message = fi::fi_msg_atomic {
-                msg_iov: if reads { ptr::null() } else { &raw const operand },
-                desc: &raw mut one,
-                iov_count: usize::from(!reads),
-                addr: address,
-                rma_iov: &raw const rma,
-                rma_iov_count: 1,
-                datatype: datatype(atomic.width),
-                op: name,
-                context: op.cast(),
-                data: 0,
-            };
-            let (ep, message) = (state.domain.ep, &raw const message);
-            // SAFETY: the buffer is the record's until the operation is complete; the provider copies the vectors.
-            unsafe {
-                match form {
-                    Form::Plain => fi::fi_atomicmsg(ep, message, flags),
-                    Form::Fetch => fi::fi_fetch_atomicmsg(ep, message, &raw mut result, &raw mut three, 1, flags),
-                    Form::Compare => fi::fi_compare_atomicmsg(
-                        ep,
-                        message,
-                        &raw const compare,
-                        &raw mut two,
-                        1,
-                        &raw mut result,
-                        &raw mut three,
-                        1,
-                        flags,
-                    ),
-                }
-            }
-        })?;
+        // SAFETY: the buffer is the record's until the operation is complete.
+        state = self.post(state, op, |state| unsafe { post(state, at, atomic, (name, form), buffer, op, flags) })?;
         state.counters.add(Counter::nic_atomics, 1);
         if waited {
             drop(self.finish(state, op)?);
@@ -156,6 +120,50 @@ impl Endpoint {
             return self.quiet_pes(channel, &mut std::iter::once(at.pe));
         }
         Ok(())
+    }
+}
+
+/// Hands an operation to the provider; gives what that says. `buffer` has the operand, the comparand and room for the result.
+///
+/// # Safety
+/// The buffer is nobody else's until the operation is complete.
+unsafe fn post(
+    state: &mut EndpointState,
+    at: RemoteAddress,
+    atomic: Atomic,
+    (name, form): (fi::fi_op, Form),
+    buffer: Buffer,
+    op: *mut Op,
+    flags: u64,
+) -> isize {
+    let Some((address, there, key)) = state.remote_address(at) else { return -(fi::FI_EINVAL as isize) };
+    let part = |i: usize| fi::fi_ioc { addr: buffer.start.wrapping_add(8 * i).cast(), count: 1 };
+    let (operand, compare, mut result) = (part(0), part(1), part(2));
+    let (mut one, mut two, mut three) = (buffer.descriptor, buffer.descriptor, buffer.descriptor);
+    let rma = fi::fi_rma_ioc { addr: there, count: 1, key };
+    let reads = atomic.op == AmoOp::Fetch;
+    let message = fi::fi_msg_atomic {
+        msg_iov: if reads { ptr::null() } else { &raw const operand },
+        desc: &raw mut one,
+        iov_count: usize::from(!reads),
+        addr: address,
+        rma_iov: &raw const rma,
+        rma_iov_count: 1,
+        datatype: datatype(atomic.width),
+        op: name,
+        context: op.cast(),
+        data: 0,
+    };
+    let (ep, message) = (state.domain.ep, &raw const message);
+    let (compare, result) = (&raw const compare, &raw mut result);
+    let (two, three) = (&raw mut two, &raw mut three);
+    // SAFETY: the buffer is the caller's for the operation; the provider copies the vectors.
+    unsafe {
+        match form {
+            Form::Plain => fi::fi_atomicmsg(ep, message, flags),
+            Form::Fetch => fi::fi_fetch_atomicmsg(ep, message, result, three, 1, flags),
+            Form::Compare => fi::fi_compare_atomicmsg(ep, message, compare, two, 1, result, three, 1, flags),
+        }
     }
 }
 

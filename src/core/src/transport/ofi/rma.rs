@@ -18,6 +18,12 @@ const COPIED: usize = 8192;
 /// Puts up to this size go in a message where that saves waiting for earlier ones.
 pub(super) const IN_MESSAGE: usize = 4096;
 
+/// Which completion a write asks for, and whether the provider copies its data.
+fn write_flags(delivery: bool, inject: bool) -> u64 {
+    let complete = if delivery { fi::FI_DELIVERY_COMPLETE } else { fi::FI_TRANSMIT_COMPLETE };
+    fi::FI_COMPLETION | complete | if inject { fi::FI_INJECT } else { 0 }
+}
+
 impl Endpoint {
     /// See [`crate::transport::Transport::put`].
     ///
@@ -117,12 +123,9 @@ impl Endpoint {
             record.waited = when == Completion::Local;
             descriptor = self.local(&mut state, op, registered, source, bytes)?;
         }
-        let waited = record.waited;
-        let delivery = state.domain.delivery;
+        let (waited, delivery) = (record.waited, state.domain.delivery);
         state.channel(channel).add_write(pe, delivery);
-        let flags = fi::FI_COMPLETION
-            | if delivery { fi::FI_DELIVERY_COMPLETE } else { fi::FI_TRANSMIT_COMPLETE }
-            | if inject { fi::FI_INJECT } else { 0 };
+        let flags = write_flags(delivery, inject);
         state = self.post(state, op, |state| {
             let Some((address, there, key)) = state.remote_address(to) else { return -(fi::FI_EINVAL as isize) };
             let iov = fi::iovec { iov_base: from.cast_mut().cast(), iov_len: bytes };
@@ -143,9 +146,7 @@ impl Endpoint {
         })?;
         state.counters.add(Counter::writes, 1);
         state.counters.add(Counter::bytes_out, bytes as u64);
-        if inject {
-            state.counters.add(Counter::injects, 1);
-        }
+        state.counters.add(Counter::injects, inject.into());
         if waited {
             drop(self.finish(state, op)?);
         }
