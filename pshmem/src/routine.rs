@@ -94,7 +94,7 @@ macro_rules! routine {
      ($($arg:ident: $type:ty),*) $(-> $ret:ty)?, $(|$m:ident|)? [$peer:expr, $addr:expr, $bytes:expr] $call:expr,
      args [$($args:tt)*]) => {
         unsafe extern "C" fn $brief($($arg: $type),*) $(-> $ret)? {
-            if recorder::brief::$timing::<$op, false>($peer, $bytes) {
+            if recorder::brief::$timing::<$op, false>($peer, $addr, $bytes) {
                 $(let $m = map();)?
                 // SAFETY: as in the implementation.
                 return or_end($op, unsafe { $call });
@@ -103,7 +103,7 @@ macro_rules! routine {
             unsafe { $probe($($arg),*) }
         }
         unsafe extern "C" fn $kept($($arg: $type),*) $(-> $ret)? {
-            if recorder::brief::$timing::<$op, true>($peer, $bytes) {
+            if recorder::brief::$timing::<$op, true>($peer, $addr, $bytes) {
                 $(let $m = map();)?
                 // SAFETY: as in the implementation.
                 return or_end($op, unsafe { $call });

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use harness::compile::Build;
 use harness::run::Job;
-use harness::tree;
+use harness::{system, tree};
 use serde_json::Value;
 
 const LOOPS: &str = include_str!("../programs/profile/loops.c");
@@ -219,28 +219,47 @@ fn views_agree(directory: &Path, what: &str) -> BTreeMap<String, [f64; 3]> {
     all
 }
 
+/// Runs a program of random calls; what it has counted itself is what every view says.
+fn counts_agree(name: &str, binary: &Path, (pes, threads): (usize, usize), (seed, calls): (usize, usize)) {
+    let directory = tree::fresh(&format!("insight/{name}")).join("profile");
+    let args = [seed, calls, threads].map(|n: usize| n.to_string());
+    let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(binary);
+    let outcome = job.args(&args).run().expect_code(0);
+    let what = format!("seed {seed}, {pes} PEs, {threads} threads");
+    let all = views_agree(&directory, &what);
+    let mut known: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
+    for line in outcome.stdout.lines().filter_map(|line| line.strip_prefix("count ")) {
+        let words: Vec<&str> = line.split(' ').collect();
+        let sum = known.entry(words[0]).or_default();
+        *sum = [1, 2].map(|at| words[at].parse::<f64>().expect("a number") + sum[at - 1]);
+    }
+    assert_eq!(known.len(), 13, "{}", outcome.stdout);
+    for (name, [calls, bytes]) in known {
+        let [found, its_bytes, _] = all.get(name).copied().unwrap_or_default();
+        assert_eq!((found, its_bytes), (calls, bytes), "{name}: {what}");
+    }
+    // What begins and ends the program is there, once a PE.
+    let [init, ..] = all.get("shmem_init_thread").or_else(|| all.get("shmem_init")).copied().unwrap_or_default();
+    let [end, ..] = all.get("shmem_finalize").copied().unwrap_or_default();
+    assert_eq!((init, end), (pes as f64, pes as f64), "{what}: {all:?}");
+}
+
 #[test]
 fn every_view_adds_up_to_the_routines() {
     let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
-    let mut seed = 0;
-    for (pes, threads) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (1, 4), (2, 3)] {
-        seed += 1;
-        let directory = tree::fresh(&format!("insight/random-{pes}-{threads}")).join("profile");
-        let args = [seed, 4000, threads].map(|n: usize| n.to_string());
-        let job = Job::oshrun(pes).arg("--profile-dir").arg(&directory).arg(&binary);
-        let outcome = job.args(&args).run().expect_code(0);
-        let all = views_agree(&directory, &format!("{pes} PEs, {threads} threads"));
-        let mut known: BTreeMap<&str, [f64; 2]> = BTreeMap::new();
-        for line in outcome.stdout.lines().filter_map(|line| line.strip_prefix("count ")) {
-            let words: Vec<&str> = line.split(' ').collect();
-            let sum = known.entry(words[0]).or_default();
-            *sum = [1, 2].map(|at| words[at].parse::<f64>().expect("a number") + sum[at - 1]);
-        }
-        assert_eq!(known.len(), 13, "{}", outcome.stdout);
-        for (name, [calls, bytes]) in known {
-            let [found, its_bytes, _] = all.get(name).copied().unwrap_or_default();
-            assert_eq!((found, its_bytes), (calls, bytes), "{name} of {pes} PEs, {threads} threads");
-        }
+    for (seed, (pes, threads)) in [(1, 1), (2, 1), (3, 1), (5, 1), (8, 1), (1, 4), (2, 3)].into_iter().enumerate() {
+        counts_agree(&format!("random-{pes}-{threads}"), &binary, (pes, threads), (seed + 1, 4000));
+    }
+}
+
+/// First sights of rows by threads that run at the same time: one in many runs would show that a row is lost or taken for another's.
+#[test]
+fn a_thousand_runs_count_the_same() {
+    let binary = Build::program("profile/random.c").options(["-O1"]).libraries(["-lpthread"]).build();
+    let runs = if system::is_long() { 1000 } else { 20 };
+    for run in 0..runs {
+        let (pes, threads) = [(2, 1), (1, 4), (2, 2), (3, 1), (1, 8)][run % 5];
+        counts_agree("thousand", &binary, (pes, threads), (1000 + run, 200 + run % 97));
     }
 }
 

@@ -23,34 +23,36 @@ pub struct Known {
     pub name: &'static str,
     /// Who counts.
     pub kind: Kind,
+    /// What is counted, for people.
+    pub what: &'static str,
 }
 
-const fn known(name: &'static str, kind: Kind) -> Known {
-    Known { name, kind }
+const fn known(name: &'static str, kind: Kind, what: &'static str) -> Known {
+    Known { name, kind, what }
 }
 
 /// Every counter.
 pub const KNOWN: [Known; 20] = [
-    known("cycles", Kind::Hardware),
-    known("instructions", Kind::Hardware),
-    known("cache-references", Kind::Hardware),
-    known("cache-misses", Kind::Hardware),
-    known("branches", Kind::Hardware),
-    known("branch-misses", Kind::Hardware),
-    known("bus-cycles", Kind::Hardware),
-    known("ref-cycles", Kind::Hardware),
-    known("stalled-cycles-frontend", Kind::Hardware),
-    known("stalled-cycles-backend", Kind::Hardware),
-    known("L1-dcache-load-misses", Kind::Hardware),
-    known("LLC-load-misses", Kind::Hardware),
-    known("dTLB-load-misses", Kind::Hardware),
-    known("task-clock", Kind::Software),
-    known("page-faults", Kind::Software),
-    known("minor-faults", Kind::Software),
-    known("major-faults", Kind::Software),
-    known("context-switches", Kind::SoftwareInKernel),
-    known("cpu-migrations", Kind::SoftwareInKernel),
-    known("alignment-faults", Kind::Software),
+    known("cycles", Kind::Hardware, "clock cycles of the processor"),
+    known("instructions", Kind::Hardware, "instructions that were carried out"),
+    known("cache-references", Kind::Hardware, "accesses to the last cache"),
+    known("cache-misses", Kind::Hardware, "accesses that no cache had"),
+    known("branches", Kind::Hardware, "branch instructions"),
+    known("branch-misses", Kind::Hardware, "branches that were predicted wrong"),
+    known("bus-cycles", Kind::Hardware, "cycles of the bus"),
+    known("ref-cycles", Kind::Hardware, "cycles at the nominal clock rate"),
+    known("stalled-cycles-frontend", Kind::Hardware, "cycles in which no instruction could be fetched"),
+    known("stalled-cycles-backend", Kind::Hardware, "cycles in which instructions waited for data or units"),
+    known("L1-dcache-load-misses", Kind::Hardware, "loads that the first cache did not have"),
+    known("LLC-load-misses", Kind::Hardware, "loads that the last cache did not have"),
+    known("dTLB-load-misses", Kind::Hardware, "loads whose page the processor had to look up"),
+    known("task-clock", Kind::Software, "time on a processor"),
+    known("page-faults", Kind::Software, "pages that were not mapped at their access"),
+    known("minor-faults", Kind::Software, "of these, found in memory: a first touch"),
+    known("major-faults", Kind::Software, "of these, read from disk"),
+    known("context-switches", Kind::SoftwareInKernel, "times that another thread took the processor"),
+    known("cpu-migrations", Kind::SoftwareInKernel, "moves to another core"),
+    known("alignment-faults", Kind::Software, "accesses that the kernel had to put together"),
 ];
 
 /// Understands a list of names, separated by commas: indices of [`KNOWN`], each once.

@@ -151,7 +151,10 @@ impl Pe {
         let timed = sum(|r| r.timed_calls);
         let counted = sum(Routine::all_calls).saturating_sub(timed);
         let cost = &self.detail.cost;
-        (counted as f64 * cost.counted_ns + timed as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
+        // Each begin and each end of a region is a call that is counted, and finds its name, reads the clock and adds up: what two timed
+        // calls take.
+        let changes = self.detail.regions.iter().map(|region| 4 * region.entries).fold(0_u64, u64::saturating_add);
+        (counted as f64 * cost.counted_ns + (timed + changes) as f64 * cost.timed_ns.max(cost.sample_ns)) as u64
     }
 }
 

@@ -151,25 +151,34 @@ pub struct Op {
 }
 
 /// Bit of [`TRAITS`]: puts, gets, atomics and signals, whose traffic is counted by peer. The two bits above say which.
-pub const TRANSFER: u8 = 1;
+pub const TRANSFER: u16 = 1;
 /// Where [`TRAITS`] has the [`crate::segment::extra::Transfer`].
 pub const TRANSFER_SHIFT: u32 = 1;
 /// Bit of [`TRAITS`]: nonblocking, complete with the next quiet.
-pub const NONBLOCKING: u8 = 8;
+pub const NONBLOCKING: u16 = 8;
 /// Bit of [`TRAITS`]: completes the nonblocking operations before it.
-pub const COMPLETES: u8 = 16;
+pub const COMPLETES: u16 = 16;
 /// Bit of [`TRAITS`]: all PEs of a team call it together.
-pub const TOGETHER: u8 = 32;
+pub const TOGETHER: u16 = 32;
 
 /// Bit of [`TRAITS`]: takes a context.
-pub const ON_CONTEXT: u8 = 64;
+pub const ON_CONTEXT: u16 = 64;
 
 /// Bit of [`TRAITS`]: each call moves one element, so that its bytes follow from the calls and are not counted.
-pub const ONE_ELEMENT: u8 = 128;
+pub const ONE_ELEMENT: u16 = 128;
+
+/// Bit of [`TRAITS`]: changes memory of the peer, for which that may wait.
+pub const STORES: u16 = 256;
+
+/// Bit of [`TRAITS`]: the word that it changes is a signal, whatever its payload.
+pub const SIGNALS: u16 = 512;
+
+/// Bit of [`TRAITS`]: waits until another PE does something, other than to come to a call of all.
+pub const WAITS: u16 = 1024;
 
 /// What the recorder needs to know of an operation beyond its timing. Not a static: for a given operation it is folded away.
-pub const TRAITS: [u8; MAX_OPS] = {
-    let mut traits = [0_u8; MAX_OPS];
+pub const TRAITS: [u16; MAX_OPS] = {
+    let mut traits = [0_u16; MAX_OPS];
     let mut id = 0;
     while id < COUNT {
         let op = &OPS[id];
@@ -187,6 +196,16 @@ pub const TRAITS: [u8; MAX_OPS] = {
         if matches!(op.class, Class::Put | Class::Get | Class::Amo) && matches!(op.timing, Timing::Sampled) {
             traits[id] |= ONE_ELEMENT;
         }
+        let is_read = contains(op.name, "_atomic_fetch_nbi") || ends_with(op.name, "_fetch");
+        if matches!(op.class, Class::Put | Class::Signal | Class::Amo) && !is_read {
+            traits[id] |= STORES;
+        }
+        if matches!(op.class, Class::Signal) && !is_read {
+            traits[id] |= SIGNALS;
+        }
+        if matches!(op.class, Class::Wait) || ends_with(op.name, "_set_lock") {
+            traits[id] |= WAITS;
+        }
         if contains(op.name, "_nbi") {
             traits[id] |= NONBLOCKING;
         }
@@ -200,7 +219,7 @@ pub const TRAITS: [u8; MAX_OPS] = {
 
 /// Traits of an operation. Ids beyond the table wrap around.
 #[inline(always)]
-pub const fn traits(op: u16) -> u8 {
+pub const fn traits(op: u16) -> u16 {
     TRAITS[op as usize & (MAX_OPS - 1)]
 }
 
@@ -294,12 +313,16 @@ mod tests {
     #[test]
     fn traits_follow_names_and_classes() {
         let of = |name| traits(find(name).unwrap());
-        assert_eq!(of("shmem_putmem"), TRANSFER);
+        assert_eq!(of("shmem_putmem"), TRANSFER | STORES);
         assert_eq!(of("shmem_getmem_nbi"), TRANSFER | (1 << TRANSFER_SHIFT) | NONBLOCKING);
-        assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT);
+        assert_eq!(of("shmem_long_atomic_inc"), TRANSFER | (2 << TRANSFER_SHIFT) | ONE_ELEMENT | STORES);
         assert_eq!(of("shmem_ctx_quiet"), COMPLETES | ON_CONTEXT);
-        assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT | ONE_ELEMENT, 0));
+        assert_eq!((of("shmem_ctx_long_p"), of("shmem_ctx_create")), (TRANSFER | ON_CONTEXT | ONE_ELEMENT | STORES, 0));
         assert_eq!(of("shmem_barrier_all"), COMPLETES | TOGETHER);
+        assert_eq!(of("shmem_putmem_signal"), TRANSFER | STORES | SIGNALS);
+        assert_eq!((of("shmem_signal_fetch"), of("shmem_long_atomic_fetch") & STORES), (TRANSFER, 0));
+        assert_eq!((of("shmem_long_atomic_fetch_add") & STORES, of("shmem_int_wait_until")), (STORES, WAITS));
+        assert_eq!((of("shmem_set_lock"), of("shmem_clear_lock")), (WAITS, 0));
         assert_eq!((of("shmem_sync_all"), of("shmem_fence"), of("shmem_malloc")), (TOGETHER, 0, 0));
     }
 

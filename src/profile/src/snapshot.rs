@@ -17,7 +17,7 @@ use crate::segment::layout::{
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
-use crate::{snapshot_detail, snapshot_sites, snapshot_timeline};
+use crate::{snapshot_causes, snapshot_detail, snapshot_lines, snapshot_locks, snapshot_sites, snapshot_timeline};
 
 /// How a PE ended, as its launcher saw it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,6 +126,9 @@ fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
     let slots = region.slots[..used].iter().chain(shared);
     pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
     pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
+    pe.detail.locks = snapshot_locks::take(segment, region, pe.end_ns);
+    pe.detail.lines = snapshot_lines::take(segment, &region.head, slots.clone());
+    pe.detail.causes = snapshot_causes::take(segment, slots.clone());
     for slot in slots.clone() {
         pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {

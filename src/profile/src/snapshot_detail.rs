@@ -225,6 +225,7 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
     sum.ns += ns(&row.ticks);
     sum.blocked_ns += ns(&row.blocked_ticks);
     sum.max_ns = sum.max_ns.max(ns(&row.max_ticks));
+    sum.met_ns += ns(&row.met_ticks);
 }
 
 fn teams(segment: &Segment, slot: &Slot, phases: &Phases<'_>) -> ThreadTeams {

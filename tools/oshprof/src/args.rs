@@ -53,6 +53,10 @@ newest one in this directory).
                  and to waiting, in the run and in its regions
                  phases: what happens between barriers and collectives: where
                  time goes outside of the library
+                 causes: who ended which waits, and what that PE did before
+                 locks: distributed locks: who stands in line, how long each is
+                 held
+                 addresses: words that short calls go to most (atomics, flags)
                  timeline: what each PE did over time
                  sizes: calls and bytes by message size
                  matrix: bytes and calls from each PE to each PE
@@ -304,7 +308,7 @@ mod tests {
             ("report d --csv-dir", "--csv-dir needs a value"),
             ("help frobnicate", "`frobnicate`"),
             ("report a b", "`b` is too many"),
-            ("report d --by colour", "--by `colour` is unknown; there are: routines, efficiency, phases, timeline"),
+            ("report d --by colour", "--by `colour` is unknown; there are: routines, efficiency, phases, causes"),
             ("report d --sort size", "--sort `size` is unknown"),
             ("report d --top 0", "--top `0`"),
             ("report d --top x", "--top `x`"),

@@ -12,7 +12,7 @@ use pellucid_profile::output::OutputDir;
 use scratch::Scratch;
 
 /// Reports: file name and options.
-const REPORTS: [(&str, &[&str]); 47] = [
+const REPORTS: [(&str, &[&str]); 56] = [
     ("routine.txt", &[]),
     ("routine-top.txt", &["--top", "2", "--sort", "calls"]),
     ("pe.txt", &["--by", "pe"]),
@@ -55,6 +55,15 @@ const REPORTS: [(&str, &[&str]); 47] = [
     ("phases.txt", &["--view", "phases"]),
     ("phases.csv", &["--view", "phases", "--csv"]),
     ("phases.json", &["--view", "phases", "--json"]),
+    ("causes.txt", &["--view", "causes"]),
+    ("causes.csv", &["--view", "causes", "--csv"]),
+    ("causes.json", &["--view", "causes", "--json"]),
+    ("locks.txt", &["--view", "locks"]),
+    ("locks.csv", &["--view", "locks", "--csv"]),
+    ("locks.json", &["--view", "locks", "--json"]),
+    ("addresses.txt", &["--view", "addresses"]),
+    ("addresses.csv", &["--view", "addresses", "--csv"]),
+    ("addresses.json", &["--view", "addresses", "--json"]),
     ("timeline.txt", &["--view", "timeline"]),
     ("timeline.csv", &["--view", "timeline", "--csv"]),
     ("efficiency.txt", &["--view", "efficiency"]),
@@ -142,6 +151,9 @@ fn every_table_is_a_file_of_its_own() {
     for view in [
         "efficiency",
         "phases",
+        "causes",
+        "locks",
+        "addresses",
         "timeline",
         "imbalance",
         "waits",
@@ -187,6 +199,9 @@ fn all_views_are_one_object() {
         "routines",
         "efficiency",
         "phases",
+        "causes",
+        "locks",
+        "addresses",
         "timeline",
         "per_size",
         "per_peer",

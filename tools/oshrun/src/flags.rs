@@ -43,6 +43,8 @@ pub enum Id {
     Profile,
     /// Where the profile is written.
     ProfileDir,
+    /// The job once more, without its profile.
+    ProfileCost,
     /// Hardware and software counters.
     Counters,
     /// Trace, and where it is written.
@@ -196,6 +198,13 @@ pub const FLAGS: &[Flag] = &[
         value: Value::Required("DIR"),
         help: "directory for the profile, as --profile writes it; never overwritten \
                (default: pellucid-PROGRAM.prof in the current directory)",
+    },
+    Flag {
+        id: Id::ProfileCost,
+        names: &["--profile-cost"],
+        value: Value::None,
+        help: "run the job with its profile, then once more without, and print what profiling cost: the difference from \
+               start to end (level 1 unless --profile says another)",
     },
     Flag {
         id: Id::Counters,

@@ -8,12 +8,14 @@
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
 //! | [`report`], [`profile`], [`results`] | what is said of PEs that die or hang; what the job spent its time on |
+//! | [`cost`] | the job once more, without its profile |
 //! | [`source`] | source lines of calls, for these messages: `oshprof` finds them |
 //! | [`handover`], [`metrics`] | the profile, handed over to the host's exporter of metrics, and to one beside the job |
 //! | [`sys`] | system calls |
 #![deny(unsafe_code)]
 
 mod bind;
+mod cost;
 mod cpus;
 mod ending;
 mod files;
@@ -67,7 +69,8 @@ fn main() {
             if let Some(columns) = sys::file::columns(2) {
                 pellucid_profile::report::set_width(columns);
             }
-            job::run(&options).unwrap_or_else(say)
+            let run = if options.profile_cost { cost::run } else { job::run };
+            run(&options).unwrap_or_else(say)
         }
         Ok(Request::Info(options)) => job::info(&options).map_or_else(say, |text| print(&text)),
         Err(error) => {

@@ -68,6 +68,8 @@ pub struct Options {
     pub settings: Vec<Variable>,
     /// `--profile-dir`.
     pub profile_dir: Option<PathBuf>,
+    /// `--profile-cost`.
+    pub profile_cost: bool,
     /// `--trace`: empty for the usual name.
     pub trace: Option<PathBuf>,
     /// `--metrics` and its kind.
@@ -194,6 +196,7 @@ pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageE
         profile: Profile::Silent,
         settings: Vec::new(),
         profile_dir: None,
+        profile_cost: false,
         trace: None,
         metrics: Destinations::default(),
         check: false,
@@ -273,6 +276,9 @@ fn finish(mut options: Options) -> Result<Request, UsageError> {
     if options.trace.is_some() && options.profile == Profile::Off {
         return Err(UsageError::Conflict { a: "--profile off", b: "--trace" });
     }
+    if options.profile_cost && options.profile == Profile::Off {
+        return Err(UsageError::Conflict { a: "--profile off", b: "--profile-cost" });
+    }
     let has_counters = options.settings.iter().any(|(name, _)| *name == "SHMEM_COUNTERS");
     if options.profile_dir.is_some() || has_counters {
         let b = if has_counters { "--counters" } else { "--profile-dir" };
@@ -315,6 +321,7 @@ fn apply(options: &mut Options, id: Id, value: &OsStr) -> Result<(), String> {
             options.profile_dir = directory.or(options.profile_dir.take());
         }
         Id::Counters => options.settings.push(values::counters(value)?),
+        Id::ProfileCost => options.profile_cost = true,
         Id::ProfileDir => options.profile_dir = Some(values::path(value)?),
         Id::Trace if value.is_empty() => options.trace = Some(PathBuf::new()),
         Id::Trace => options.trace = Some(values::path(value)?),

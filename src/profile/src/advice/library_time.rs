@@ -23,7 +23,7 @@ const KINDS: [Kind; 6] = [
     (
         "waits and locks",
         |c| matches!(c, Class::Wait | Class::Lock),
-        "--view waits says where; a trace (oshrun --trace, oshprof trace --to waits) who ends them",
+        "--view causes says who ends them, and what that PE did meanwhile; --view locks, how long each is held",
     ),
     (
         "puts, gets and signals",

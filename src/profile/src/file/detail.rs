@@ -3,14 +3,14 @@
 //! Each is a list: `u32` number of rows, then the rows; text is a `u32` length and UTF-8.
 
 use super::cursor::Cursor;
-use super::{ReadError, counters, phases};
+use super::{ReadError, causes, counters, lines, locks, phases};
 use crate::detail::{
     Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline, Traffic, Usage,
 };
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 15] = [
+pub(super) const TAGS: [u32; 18] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -26,6 +26,9 @@ pub(super) const TAGS: [u32; 15] = [
     TAG_SYSTEM,
     TAG_PHASES,
     TAG_TIMELINE,
+    TAG_CAUSES,
+    TAG_LOCKS,
+    TAG_LINES,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -57,6 +60,12 @@ const TAG_SYSTEM: u32 = 17;
 const TAG_PHASES: u32 = 18;
 /// What the PE did over time.
 const TAG_TIMELINE: u32 = 19;
+/// Who ended waits.
+const TAG_CAUSES: u32 = 20;
+/// Distributed locks.
+const TAG_LOCKS: u32 = 21;
+/// Words that short calls go to.
+const TAG_LINES: u32 = 22;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -106,7 +115,7 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
         }
         TAG_NBI => {
             let n = &d.nbi;
-            [n.issued, n.bytes, n.batches, n.completed, n.ns, n.blocked_ns, n.max_ns]
+            [n.issued, n.bytes, n.batches, n.completed, n.ns, n.blocked_ns, n.max_ns, n.met_ns]
                 .into_iter()
                 .for_each(|n| out.u64(n));
         }
@@ -127,6 +136,9 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
         TAG_PHASES if d.syncs.iter().any(|sync| sync.phase.begin_ns > 0) || !d.last_phases.is_empty() => {
             phases::encode(&mut out, d);
         }
+        TAG_CAUSES if !d.causes.is_empty() => causes::encode(&mut out, &d.causes),
+        TAG_LOCKS if !d.locks.is_empty() => locks::encode(&mut out, &d.locks),
+        TAG_LINES if !d.lines.is_empty() => lines::encode(&mut out, &d.lines),
         TAG_TIMELINE if d.timeline.width_ns > 0 => {
             [d.timeline.begin_ns, d.timeline.width_ns].into_iter().for_each(|n| out.u64(n));
             out.list(&d.timeline.slices, |out, slice| slice.iter().for_each(|&ns| out.u64(ns)));
@@ -266,7 +278,12 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 ns: next()?,
                 blocked_ns: next()?,
                 max_ns: next()?,
+                // Not in profiles of earlier versions.
+                met_ns: 0,
             };
+            if !c.is_at_end() {
+                d.nbi.met_ns = c.u64("nonblocking operations")?;
+            }
         }
         TAG_CONTEXTS => {
             d.contexts = list(c, |c| {
@@ -282,6 +299,9 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
         TAG_COUNTERS => d.counters = counters::decode(c)?,
         TAG_SYSTEM => d.system = system(c)?,
         TAG_PHASES => phases::decode(c, d)?,
+        TAG_CAUSES => d.causes = causes::decode(c)?,
+        TAG_LOCKS => d.locks = locks::decode(c)?,
+        TAG_LINES => d.lines = lines::decode(c)?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");
             let (begin_ns, width_ns) = (next()?, next()?);

@@ -24,11 +24,15 @@
 //! | 17 | what the system gave: see `detail` |
 //! | 18 | what lies between synchronisations: see `phases` |
 //! | 19 | what the PE did over time: see `detail` |
+//! | 20 | who ended waits: see `causes` |
+//! | 21 | distributed locks: see `locks` |
+//! | 22 | words that short calls go to: see `lines` |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
 //! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name
 //! and then renamed: a snapshot of a running job can be read while the next one is written.
 
+mod causes;
 mod counters;
 pub(crate) mod cursor;
 mod decode;
@@ -37,6 +41,8 @@ mod detail;
 mod directory;
 mod encode;
 mod error;
+mod lines;
+mod locks;
 mod part;
 mod phases;
 #[cfg(feature = "report")]

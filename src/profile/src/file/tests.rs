@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
 use crate::detail::{
-    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, LastPhase, Marker, Module, Nbi, Peer,
-    Phase, Region, Site, Sync, System, Team, Timeline, Traffic, Usage,
+    Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine, LastPhase,
+    Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic, Usage,
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -87,6 +87,12 @@ fn sample() -> Profile {
     Profile { job, pes: vec![pe, other] }
 }
 
+fn releaser() -> Releaser {
+    let place = CodePlace { routine: "shmem_long_p".into(), path: "/bin/x".into(), address: 0x12 };
+    let from = Some(CodePlace { address: 0x14, ..place.clone() });
+    Releaser { pe: 3, place, region: "step".into(), from, work_ns: 1, library_ns: 2, own_ns: 3 }
+}
+
 /// A row of everything: each section of the format is there.
 fn detail() -> Detail {
     let traffic = Traffic { calls: 3, bytes: u64::MAX };
@@ -117,8 +123,29 @@ fn detail() -> Detail {
             LastPhase { phase: Phase { begin_ns: 9, ..Phase::default() }, end_ns: 12 },
             LastPhase { phase, end_ns: u64::MAX },
         ],
+        causes: vec![
+            Cause {
+                address: 0x1236,
+                routine: "shmem_long_wait_until".into(),
+                ns: 4,
+                by: Some(releaser()),
+                ..Cause::default()
+            },
+            Cause { address: 0x1238, region: 1, waits: 2, ns: u64::MAX, ..Cause::default() },
+        ],
+        locks: vec![
+            Lock { object: Some((1, 0x20)), taken: 3, max_held_ns: 4, handover_ns: u64::MAX, ..Lock::default() },
+            Lock { contended: 1, ..Lock::default() },
+        ],
+        lines: vec![HotLine {
+            peer: 3,
+            object: (1, 0x40),
+            routine: "shmem_long_atomic_inc".into(),
+            calls: 5,
+            ns: u64::MAX,
+        }],
         sync_every: 2,
-        nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7 },
+        nbi: Nbi { issued: 1, bytes: 2, batches: 3, completed: 4, ns: 5, blocked_ns: 6, max_ns: 7, met_ns: 8 },
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,

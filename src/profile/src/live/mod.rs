@@ -6,7 +6,7 @@ mod waits;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 
 use crate::op::{self, Class};
-use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED};
+use crate::segment::layout::{PE_ABSENT, PE_FINALIZED, PE_INITIALIZED, symmetric};
 use crate::segment::{CurrentOp, Segment};
 
 pub use describe::{activity, activity_at, object, operation};
@@ -91,9 +91,7 @@ impl PeNow {
 
     /// The symmetric object at an address of this PE.
     pub fn symmetric(&self, addr: u64) -> Option<Object> {
-        let [heap, heap_bytes, data, data_bytes] = self.memory;
-        let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);
-        within(heap, heap_bytes).map(|o| (0, o)).or_else(|| within(data, data_bytes).map(|o| (1, o)))
+        symmetric(self.memory, addr)
     }
 }
 

@@ -90,6 +90,17 @@ impl Times {
         self.elapsed_most.saturating_mul(pes).saturating_sub(self.useful_sum)
     }
 
+    /// What would be saved of the longest time at most, in nanoseconds, if the time outside of the library were even, if data took no time,
+    /// if nobody waited for others.
+    pub fn savings(&self, pes: u64) -> [u64; 3] {
+        let mean = self.useful_sum / pes.max(1);
+        [
+            self.useful_most.saturating_sub(mean),
+            self.elapsed_most.saturating_sub(self.still_most),
+            self.still_most.saturating_sub(self.useful_most),
+        ]
+    }
+
     /// The factors in a job of `pes` PEs; `None` where no time has passed.
     pub fn factors(&self, pes: u64) -> Option<Factors> {
         let share = |part: u64, whole: f64| if whole > 0.0 { (part as f64 / whole).min(1.0) } else { 1.0 };
@@ -120,8 +131,7 @@ pub struct Efficiencies {
 }
 
 impl Efficiencies {
-    pub(super) fn add(&mut self, plan: &Plan, pe: &Pe) {
-        let parts = Recorded::new(plan, pe);
+    pub(super) fn add(&mut self, parts: &Recorded, pe: &Pe) {
         self.run.add(parts.run(pe));
         for (number, region) in pe.detail.regions.iter().enumerate() {
             let times = parts.region(number, region.own_ns);
@@ -177,21 +187,25 @@ impl Library {
         }
     }
 
-    /// Time in which others were waited for. Where no arrival is known, all of a meeting is.
+    /// The share of a meeting in which others were waited for. Where no arrival is known, all of it.
+    fn until_last(&self) -> f64 {
+        if self.known > 0 { self.until_last as f64 / self.known as f64 } else { 1.0 }
+    }
+
+    /// Time in which others were waited for.
     fn waiting(&self) -> u64 {
-        let share = if self.known > 0 { self.until_last as f64 / self.known as f64 } else { 1.0 };
-        self.waits.saturating_add((self.meetings as f64 * share) as u64)
+        self.waits.saturating_add((self.meetings as f64 * self.until_last()) as u64)
     }
 }
 
 /// What a PE recorded, as a whole and by number of the region.
-struct Recorded {
+pub(super) struct Recorded {
     whole: Library,
     regions: Vec<Library>,
 }
 
 impl Recorded {
-    fn new(plan: &Plan, pe: &Pe) -> Recorded {
+    pub(super) fn new(plan: &Plan, pe: &Pe) -> Recorded {
         let mut whole = Library::default();
         pe.routines.iter().for_each(|r| whole.add(r.class, r.spent_ns()));
         let mut regions = vec![Library::default(); pe.detail.regions.len()];
@@ -219,6 +233,11 @@ impl Recorded {
         Recorded { whole, regions }
     }
 
+    /// Of the time in barriers and collectives, the share in which others were waited for.
+    pub(super) fn until_last(&self) -> f64 {
+        self.whole.until_last()
+    }
+
     /// The whole run. Threads count together: what is left of their time is useful.
     fn run(&self, pe: &Pe) -> Parts {
         let elapsed_ns = pe.main_ns();
@@ -229,7 +248,7 @@ impl Recorded {
     }
 
     /// A region, in which threads spend `own_ns` together.
-    fn region(&self, number: usize, own_ns: u64) -> Parts {
+    pub(super) fn region(&self, number: usize, own_ns: u64) -> Parts {
         let library = self.regions.get(number).copied().unwrap_or_default();
         let elapsed_ns = own_ns.saturating_sub(library.setup);
         Parts { elapsed_ns, useful_ns: elapsed_ns.saturating_sub(library.all), waiting_ns: library.waiting() }
@@ -253,6 +272,8 @@ mod tests {
         // One PE computes all the time, the other half of it and then waits.
         let factors = times(&[(100, 100, 0), (100, 50, 50)]).factors(2).unwrap();
         assert_eq!((factors.balance, factors.communication, factors.parallel), (0.75, 1.0, 0.75));
+        assert_eq!(times(&[(100, 100, 0), (100, 50, 50)]).savings(2), [25, 0, 0]);
+        assert_eq!(times(&[(100, 40, 20), (90, 50, 0)]).savings(2), [5, 40, 10]);
         // Both compute half of the time; one moves data in the other half, for which its peer waits.
         let factors = times(&[(100, 50, 0), (100, 50, 50)]).factors(2).unwrap();
         assert_eq!((factors.balance, factors.transfer, factors.serialisation), (1.0, 1.0, 0.5));

@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Merged;
+use super::addresses::Addresses;
+use super::causes::{Causes, Work};
 use super::counters::CounterSums;
-use super::efficiency::{Efficiencies, LastArrivals};
+use super::efficiency::{Efficiencies, LastArrivals, Recorded};
 use super::groups::Groups;
+use super::locks::Locks;
 use super::matrix::Matrices;
 use super::meetings::Meetings;
 use super::pe::PeRow;
@@ -31,6 +34,12 @@ pub(super) struct Fold<'p> {
     counters: CounterSums,
     efficiencies: Efficiencies,
     phases: Phases,
+    locks: Locks,
+    addresses: Addresses,
+    causes: Causes,
+    work: Work,
+    /// By PE: how long others were waited for while nonblocking operations were completed.
+    nbi_waiting: HashMap<u32, u64>,
 }
 
 impl<'p> Fold<'p> {
@@ -48,6 +57,11 @@ impl<'p> Fold<'p> {
             counters: CounterSums::default(),
             efficiencies: Efficiencies::default(),
             phases: Phases::default(),
+            locks: Locks::default(),
+            addresses: Addresses::default(),
+            causes: Causes::default(),
+            work: Work::default(),
+            nbi_waiting: HashMap::new(),
         }
     }
 
@@ -65,11 +79,20 @@ impl<'p> Fold<'p> {
         self.meetings.add(self.plan, pe);
         self.groups.add(self.plan, pe);
         self.counters.add(pe);
+        self.locks.add(self.plan, pe);
+        self.addresses.add(pe);
+        self.causes.add(pe);
     }
 
     /// Adds what needs to know all PEs: how long each waited for others, and the call sites where only some are kept.
     pub(super) fn add_again(&mut self, pe: &Pe) {
-        self.efficiencies.add(self.plan, pe);
+        let recorded = Recorded::new(self.plan, pe);
+        self.efficiencies.add(&recorded, pe);
+        self.work.add(self.plan, pe, &recorded);
+        let met_ns = pe.detail.nbi.met_ns;
+        if met_ns > 0 {
+            self.nbi_waiting.insert(pe.pe, (met_ns as f64 * recorded.until_last()) as u64);
+        }
         self.phases.add(self.plan, pe);
         if self.plan.sites.is_some() {
             self.sites.add(self.plan, pe);
@@ -88,11 +111,26 @@ impl<'p> Fold<'p> {
         self.counters.join(other.counters);
         self.efficiencies.join(other.efficiencies);
         self.phases.join(other.phases);
+        self.locks.join(self.plan, other.locks);
+        self.addresses.join(other.addresses);
+        self.causes.join(other.causes);
+        self.work.join(other.work);
+        self.nbi_waiting.extend(other.nbi_waiting);
     }
 
     /// When the last member came to each meeting.
     pub(super) fn last_arrivals(&self) -> LastArrivals {
         self.meetings.last_arrivals()
+    }
+
+    /// What PEs did that ended waits of others.
+    pub(super) fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// How long a PE waited for others while its nonblocking operations were completed.
+    pub(super) fn nbi_waiting_ns(&self, pe: u32) -> u64 {
+        self.nbi_waiting.get(&pe).copied().unwrap_or(0)
     }
 
     /// The call sites that are to be read again, where there were too many.
@@ -121,6 +159,9 @@ impl<'p> Fold<'p> {
         merged.counters = self.counters;
         merged.efficiencies = self.efficiencies;
         merged.phases = self.phases.finish();
+        merged.causes = self.causes;
+        merged.locks = self.locks.finish();
+        merged.addresses = self.addresses.finish();
         merged
     }
 }

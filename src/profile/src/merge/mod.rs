@@ -11,16 +11,20 @@
 //! | `plan` | limits, and what has to be known of all PEs beforehand: their hosts |
 //! | `fold` | all sums: a PE is added, two heaps are joined |
 //! | `strip` | what is kept of a PE's time line |
-//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `counters` | a file a kind of sum |
+//! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `counters` | a file a kind of sum |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
 //! | `phases` | what happens between meetings, at the same reading |
-//! | `exact`, `pool` | sums of fractions in any order; texts by number |
+//! | `causes` | who ended waits; at the second reading, what those PEs did |
+//! | `exact`, `pool`, `symbol` | sums of fractions in any order; texts by number; where names of objects are found |
 
+mod addresses;
+mod causes;
 mod counters;
 mod efficiency;
 mod exact;
 mod fold;
 mod groups;
+mod locks;
 mod matrix;
 mod meetings;
 mod pe;
@@ -31,6 +35,7 @@ mod regions;
 mod routines;
 mod sites;
 mod strip;
+mod symbol;
 #[cfg(test)]
 mod tests;
 
@@ -38,9 +43,12 @@ use std::borrow::Cow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+pub use addresses::AddressSum;
+pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
 pub use groups::{ContextKey, TeamSum, WireSum};
+pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::Late;
 pub use pe::{PeRow, SMALL, is_ask, is_blocking_put};
@@ -49,6 +57,7 @@ pub use plan::Limits;
 pub use regions::{MarkerRow, RegionSum};
 pub use sites::{SiteRow, SiteSum};
 pub use strip::{STRIP_COLUMNS, Strip};
+pub use symbol::Symbol;
 
 use crate::detail::{Context, Peer, TeamKey};
 use crate::model::{Job, Pe, Profile, Routine};
@@ -143,6 +152,12 @@ pub struct Merged {
     pub efficiencies: Efficiencies,
     /// What happens between meetings, most work first.
     pub phases: Vec<(PhaseKey, PhaseSum)>,
+    /// Who ended waits, and why he was late.
+    pub causes: Causes,
+    /// Distributed locks, waited for longest first.
+    pub locks: Vec<(LockKey, LockSum)>,
+    /// Words that short calls go to, those that take most first.
+    pub addresses: Vec<AddressSum>,
 }
 
 impl Merged {
@@ -158,10 +173,14 @@ impl Merged {
         let mut plan = Plan::new(source, npes, host, limits);
         let mut fold = fold_all(source, &plan, Fold::add, &mut progress);
         let (selection, last_arrivals) = (fold.selection(), fold.last_arrivals());
-        let sums = fold.finish(job);
+        let mut sums = fold.finish(job);
         (plan.sites, plan.last_arrivals) = (selection, last_arrivals);
-        let again = fold_all(source, &plan, Fold::add_again, &mut progress).finish(None);
-        let sums = Merged { efficiencies: again.efficiencies, phases: again.phases, ..sums };
+        plan.releasers = sums.causes.releasers();
+        let again = fold_all(source, &plan, Fold::add_again, &mut progress);
+        let causes = sums.causes.finish(again.work());
+        sums.pes.iter_mut().for_each(|pe| pe.nbi_waiting_ns = again.nbi_waiting_ns(pe.pe));
+        let again = again.finish(None);
+        let sums = Merged { causes, efficiencies: again.efficiencies, phases: again.phases, ..sums };
         if plan.sites.is_none() {
             return sums;
         }

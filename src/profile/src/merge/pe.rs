@@ -33,6 +33,8 @@ pub struct PeRow {
     pub overflowed: u32,
     pub last: Option<Box<LastOp>>,
     pub nbi: Nbi,
+    /// The part of [`Nbi::blocked_ns`] in which others were waited for.
+    pub nbi_waiting_ns: u64,
     /// Time in the calls that issue nonblocking operations.
     pub issuing_ns: u64,
     pub cost: Cost,
@@ -87,6 +89,7 @@ impl PeRow {
             overflowed: pe.overflowed,
             last: pe.last.clone().map(Box::new),
             nbi: pe.detail.nbi,
+            nbi_waiting_ns: 0,
             issuing_ns: sum(&|r| if r.name.contains("_nbi") { r.spent_ns() } else { 0 }),
             cost: pe.detail.cost,
             overhead_ns: pe.overhead_ns(),

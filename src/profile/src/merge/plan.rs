@@ -1,6 +1,6 @@
 //! What has to be known of all PEs before their numbers are added up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::efficiency::LastArrivals;
@@ -40,6 +40,8 @@ pub(super) struct Plan {
     pub(super) sites: Option<Vec<SiteName>>,
     /// What the first reading has found of meetings.
     pub(super) last_arrivals: LastArrivals,
+    /// PEs that ended waits of others.
+    pub(super) releasers: BTreeSet<u32>,
 }
 
 impl Plan {
@@ -60,6 +62,6 @@ impl Plan {
             hosts.push(host.to_owned());
         }
         let groups = SIZES.map(|largest| Groups::new(npes, &hosts, &of, largest)).into();
-        Plan { limits, groups, sites: None, last_arrivals: LastArrivals::new() }
+        Plan { limits, groups, sites: None, last_arrivals: LastArrivals::new(), releasers: BTreeSet::new() }
     }
 }

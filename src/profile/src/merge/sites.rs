@@ -72,7 +72,8 @@ impl SiteSum {
         self.most = most;
     }
 
-    fn add(&mut self, other: &SiteSum) {
+    /// Adds what was done elsewhere, or by other PEs.
+    pub(crate) fn add(&mut self, other: &SiteSum) {
         self.calls = self.calls.saturating_add(other.calls);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.timed_calls = self.timed_calls.saturating_add(other.timed_calls);

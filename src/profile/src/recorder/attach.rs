@@ -57,6 +57,15 @@ pub fn attach(fd: RawFd, pe: u32, npes: u32, first_local_pe: u32, local_pes: u32
     arm::set_brief(facts.brief);
     super::modules::note(region);
     super::control::serve(fd)?;
+    super::release::unmap();
+    super::locks::unmap();
+    if !facts.brief {
+        super::locks::map(fd);
+    }
+    if !facts.brief && super::release::map(fd, &facts).is_err() {
+        // Who ended a wait stays unknown.
+        super::release::unmap();
+    }
     claim::publish(region, pe, npes, first_local_pe, local_pes, facts.scale);
     forget_in_forked_children();
     Ok(())

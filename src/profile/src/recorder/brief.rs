@@ -8,8 +8,9 @@
 use std::mem::offset_of;
 use std::sync::atomic::Ordering::Relaxed;
 
+use super::extra::is_release;
 use super::hot::{bump, counted_bytes};
-use super::tls;
+use super::{release, tls};
 use crate::op::{NONBLOCKING, ONE_ELEMENT, SAMPLED_BYTES, traits};
 use crate::segment::extra::{PEERS, Site, Traffic, key, site_index, transfer};
 use crate::segment::layout::{Cell, Current, ROW_OVERFLOW, STATE_ENTERED, Slot, SlotHead, current_word};
@@ -19,9 +20,9 @@ use crate::trace;
 /// Counts a call of a short routine; in a profile that is `KEPT`, by call site and peer too. False: the probe is to record
 /// it.
 ///
-/// `peer` is a world PE; the payload is an element of the routine.
+/// `peer` is a world PE, `addr` the symmetric address; the payload is an element of the routine.
 #[inline(always)]
-pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
+pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, addr: usize, bytes: usize) -> bool {
     const { assert!(traits(OP) & ONE_ELEMENT != 0) };
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = slot.head.distance_on_host(peer) else { return false };
@@ -30,13 +31,13 @@ pub fn sampled<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool
         return false;
     }
     bump(&slot.cell(OP).calls[distance], 1);
-    rows.count::<OP>(bytes);
+    rows.count::<OP>(slot, peer, addr, bytes);
     true
 }
 
 /// Counts a put or get of up to [`SAMPLED_BYTES`]; as [`sampled`].
 #[inline(always)]
-pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
+pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, addr: usize, bytes: usize) -> bool {
     let Some(slot) = tls::slot() else { return false };
     let Some(distance) = slot.head.distance_on_host(peer) else { return false };
     let row = slot.cell(OP).row.load(Relaxed);
@@ -50,12 +51,12 @@ pub fn sized<const OP: u16, const KEPT: bool>(peer: i32, bytes: usize) -> bool {
     let size = &slot.row(row).sizes[size_class(bytes)][distance];
     bump(&size.calls, 1);
     bump(&size.bytes, bytes as u64);
-    rows.count::<OP>(bytes);
+    rows.count::<OP>(slot, peer, addr, bytes);
     true
 }
 
 /// What a call is counted by beyond operation, size and distance: call site and peer in a kept profile, else nothing.
-struct Rows<'a>(Option<(&'a Site, &'a Traffic)>);
+struct Rows<'a>(Option<(&'a Site, &'a Traffic, u64)>);
 
 impl<'a> Rows<'a> {
     /// The rows of a call that is not the first of its kind, of its site or of its peer, nor traced by itself.
@@ -69,18 +70,21 @@ impl<'a> Rows<'a> {
         let row = &slot.extra.peers[peer as usize & (PEERS - 1)];
         let is_known = site.key.load(Relaxed) == key && row.tag.load(Relaxed) == peer as u64 + 1;
         let is_usual = traits(OP) & NONBLOCKING == 0 && !trace::takes_all();
-        (is_known && is_usual).then_some(Rows(Some((site, &row.kinds[transfer(OP)]))))
+        (is_known && is_usual).then_some(Rows(Some((site, &row.kinds[transfer(OP)], key))))
     }
 
     #[inline(always)]
-    fn count<const OP: u16>(&self, bytes: usize) {
-        if let Rows(Some((site, peer))) = self {
+    fn count<const OP: u16>(&self, slot: &Slot, to: i32, addr: usize, bytes: usize) {
+        if let Rows(Some((site, peer, key))) = self {
             bump(&site.calls, 1);
             if counted_bytes(OP, bytes) != 0 {
                 bump(&site.bytes, bytes as u64);
             }
             bump(&peer.calls, 1);
             bump(&peer.bytes, bytes as u64);
+            if is_release(OP, bytes) {
+                release::note(slot, to, addr, *key);
+            }
         }
     }
 }

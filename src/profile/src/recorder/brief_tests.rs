@@ -34,14 +34,14 @@ static PROBED: AtomicU64 = AtomicU64::new(0);
 
 /// As the entries of these routines.
 fn p_in<const KEPT: bool>(peer: i32) {
-    if !brief::sampled::<P, KEPT>(peer, 4) {
+    if !brief::sampled::<P, KEPT>(peer, 0, 4) {
         PROBED.fetch_add(1, Relaxed);
         sampled(P, peer, 0, 4, || ());
     }
 }
 
 fn put_in<const KEPT: bool>(peer: i32, bytes: usize) {
-    if !brief::sized::<PUT, KEPT>(peer, bytes) {
+    if !brief::sized::<PUT, KEPT>(peer, 0, bytes) {
         PROBED.fetch_add(1, Relaxed);
         sized(PUT, peer, 0, bytes, || ());
     }
@@ -137,7 +137,7 @@ fn the_last_call_is_the_threads_current_one() {
         let before = PROBED.load(Relaxed);
         (0..1000).for_each(|_| p(2));
         // The one that tells is not a sample.
-        while !brief::sampled::<P, false>(4, 4) {
+        while !brief::sampled::<P, false>(4, 0, 4) {
             sampled(P, 4, 0, 4, || ());
         }
         PROBED.load(Relaxed) > before

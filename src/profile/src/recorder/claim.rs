@@ -9,7 +9,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use super::{cold, cost, counting, timeline, tls};
+use super::{cold, cost, counting, release, timeline, tls};
 use crate::clock::Scale;
 use crate::segment::layout::{OWNER_NONE, Region, SLOT_BYTES, SLOTS, Slot};
 
@@ -178,6 +178,7 @@ fn take(region: &'static Region, index: usize, slot: &'static Slot, from: u32, t
     slot.extra.lives.since.store(super::hot::ticks(head), Relaxed);
     slot.extra.owners.store(slot.extra.owners.load(Relaxed) + 1, Relaxed);
     timeline::begin(slot, &region.head);
+    release::begin(slot);
     region.head.threads.fetch_add(1, Relaxed);
     region.head.slots_used.fetch_max(index as u32 + 1, Release);
     Some(slot)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use super::claim::{self, Place};
 use super::hot::{add_exact, bump, counted_bytes, elapsed, ticks as ticks_of, uses_counter};
 use super::tls;
-use super::{claims, counting, extra, timeline};
+use super::{claims, counting, extra, lines, timeline};
 use crate::clock;
 use crate::histogram::bucket;
 use crate::op::{MAX_OPS, SAMPLED_BYTES, TOGETHER, Timing, traits};
@@ -56,7 +56,10 @@ pub(super) fn begin(slot: &Slot, left: u32, addr: usize, bytes: usize, site: u32
     let current = &slot.head.current;
     let word = current.word.load(Relaxed);
     let (is_sample, now) = match trace::enter(slot, word as u16, left, bytes) {
-        Short::Sample => return begin_sample(slot, site) | SAMPLE,
+        Short::Sample => {
+            current.addr.store(addr as u64, Relaxed);
+            return begin_sample(slot, site) | SAMPLE;
+        }
         Short::Neither => return 0,
         Short::Event(is_sample, now) => (is_sample, now),
     };
@@ -127,9 +130,9 @@ fn enter_first(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, kind:
     let state = if each_timed { STATE_INSIDE } else { STATE_ENTERED };
     head.current.word.store(current_word(op, state, peer), Relaxed);
     let site = if kind == Timing::Timed {
-        extra::note(slot, op, peer, bytes)
+        extra::note(slot, op, peer, addr, bytes)
     } else {
-        extra::note_short(slot, op, peer, bytes)
+        extra::note_short(slot, op, peer, addr, bytes)
     };
     head.site.store(site, Relaxed);
     (start & !SAMPLE) | FIRST
@@ -197,7 +200,10 @@ pub(super) fn leave_sample(op: u16, start: u64) {
     let cell = slot.cell(op);
     let (raw_ns, overhead_ns) = (clock::scale_ns(ticks, mult), clock::scale_ns(overhead, mult));
     let (row, now) = (row(slot, cell), start + ticks);
+    let claimed = slot.head.claimed_ns.load(Relaxed);
+    let weight = u64::from(cell.gap.load(Relaxed)).max(1);
     add_sample(slot, cell, raw_ns, overhead_ns, claims::room_ns(slot, row, now));
+    lines::note(slot, op, (word >> 32) as i32, weight, slot.head.claimed_ns.load(Relaxed).wrapping_sub(claimed));
     claims::note(slot, row, now);
     if timeline::is_due(slot, now) {
         timeline::settle(slot, op, start, now);
@@ -301,13 +307,17 @@ pub(super) fn count_sized(slot: &Slot, op: u16, peer: i32, bytes: usize) {
 /// Ends a timed call at its first time, or without a row of its own, or by the fallback clock, or after seconds.
 #[cold]
 #[inline(never)]
-pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
-    let Some(slot) = tls::slot() else { return leave_shared(op, start) };
+pub(super) fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
+    let Some(slot) = tls::slot() else {
+        leave_shared(op, start);
+        return 0;
+    };
     let end = ticks_of(&slot.head);
     if counting::is_on() {
         counting::leave(slot, op);
     }
-    let ns = clock::scale_ns(elapsed(&slot.head, start, end), slot.head.clock_mult.load(Relaxed));
+    let ticks = elapsed(&slot.head, start, end);
+    let ns = clock::scale_ns(ticks, slot.head.clock_mult.load(Relaxed));
     let cell = slot.cell(op);
     add_exact(slot, cell, row(slot, cell), ns);
     if trace::is_on() && !trace::timed(slot, op, slot.head.current.bytes.load(Relaxed), end) {
@@ -321,6 +331,7 @@ pub(super) fn leave_timed(op: u16, start: u64, peer: i32) {
         extra::met(slot, peer, start, end);
     }
     slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
+    ticks
 }
 
 /// Ends a timed call in the shared slot: several threads at once.

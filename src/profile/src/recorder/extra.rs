@@ -6,9 +6,9 @@ use std::sync::atomic::{
 };
 
 use super::hot::{self, bump, bump32};
-use super::tls;
+use super::{release, tls};
 use crate::arm;
-use crate::op::{NONBLOCKING, ONE_ELEMENT, TRANSFER, traits};
+use crate::op::{NONBLOCKING, ONE_ELEMENT, SIGNALS, STORES, TOGETHER, TRANSFER, traits};
 use crate::sample::is_kept;
 use crate::segment::extra::{
     CONTEXTS, ContextTeam, PEER_OVERFLOW, PEERS, PROBES, SITE_OVERFLOW, SITES, SYNCS, Site, Sync, TEAMS, key,
@@ -16,15 +16,18 @@ use crate::segment::extra::{
 };
 use crate::segment::layout::Slot;
 
+/// Most bytes of a word that can be waited for.
+const WORD_BYTES: usize = 8;
+
 /// As [`note`], for a put, get or routine of nanoseconds: left out where the profile is brief.
 #[inline(always)]
-pub(super) fn note_short(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
-    if arm::is_brief() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, bytes) }
+pub(super) fn note_short(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u32 {
+    if arm::is_brief() { SITE_OVERFLOW as u32 } else { note(slot, op, peer, addr, bytes) }
 }
 
 /// Counts a call by call site and by peer. Returns the row of the call site.
 #[inline(always)]
-pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
+pub(super) fn note(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize) -> u32 {
     let traits = traits(op);
     let key = key(tls::site(), op, slot.head.region_key.load(Relaxed));
     let first = site_index(key);
@@ -41,11 +44,20 @@ pub(super) fn note(slot: &Slot, op: u16, peer: i32, bytes: usize) -> u32 {
         let kind = &slot.extra.peers[row].kinds[transfer(op)];
         bump(&kind.calls, 1);
         bump(&kind.bytes, bytes as u64);
+        if is_release(op, bytes) {
+            release::note(slot, peer, addr, key);
+        }
     }
     if traits & NONBLOCKING != 0 {
         issue(slot, bytes);
     }
     at as u32
+}
+
+/// Whether a call stores to a word for which its peer may wait.
+#[inline(always)]
+pub(super) fn is_release(op: u16, bytes: usize) -> bool {
+    traits(op) & STORES != 0 && (bytes <= WORD_BYTES || traits(op) & SIGNALS != 0)
 }
 
 /// Whether the bytes in a call site's row follow from its calls: not in the row that all operations share.
@@ -93,10 +105,15 @@ fn peer_row(slot: &Slot, tag: u64) -> usize {
 }
 
 /// Whether a row has this key, or was free and has it now.
-fn is_mine(word: &AtomicU64, key: u64) -> bool {
+pub(super) fn is_mine(word: &AtomicU64, key: u64) -> bool {
     let found = word.load(Relaxed);
     found == key
         || (found == 0 && word.compare_exchange(0, key, Relaxed, Relaxed).map_or_else(|now| now == key, |_| true))
+}
+
+/// The key of the call site in a row.
+pub(super) fn site_key(slot: &Slot, row: u64) -> u64 {
+    slot.extra.sites[(row as usize).min(SITE_OVERFLOW)].key.load(Relaxed)
 }
 
 /// Adds a timed call to the call site that it was entered with.
@@ -198,13 +215,12 @@ fn keep(slot: &Slot, team: usize, number: u64, arrived: u64, left: u64) {
         }
     }
     let used = (slot.extra.syncs_used.load(Relaxed) as usize).min(SYNCS - 1);
-    let key = |site: u64| slot.extra.sites[(site as usize).min(SITE_OVERFLOW)].key.load(Relaxed);
     let (sync, phase) = (&slot.extra.syncs[used], &slot.extra.phase);
-    sync.key.store(key(slot.head.site.load(Relaxed).into()), Relaxed);
+    sync.key.store(site_key(slot, slot.head.site.load(Relaxed).into()), Relaxed);
     sync.number.store(number | (team as u64) << 56, Relaxed);
     sync.arrived.store(arrived, Relaxed);
     sync.left.store(left, Relaxed);
-    sync.from_key.store(key(phase.site.load(Relaxed)), Relaxed);
+    sync.from_key.store(site_key(slot, phase.site.load(Relaxed)), Relaxed);
     sync.from_left.store(phase.left.load(Relaxed), Relaxed);
     let library = slot.head.claimed_ns.load(Relaxed).saturating_sub(phase.claimed_ns.load(Relaxed));
     sync.library_ns.store(library, Relaxed);
@@ -325,18 +341,18 @@ pub(super) fn begin_completion() -> u64 {
 
 /// A completing call that began at `begun` (0: nothing was open) is over.
 #[inline(always)]
-pub(super) fn complete(begun: u64) {
+pub(super) fn complete(op: u16, begun: u64) {
     if begun != 0
         && let Some(slot) = tls::slot()
         && slot.extra.nbi.open.load(Relaxed) != 0
     {
-        complete_batch(slot, begun);
+        complete_batch(slot, op, begun);
     }
 }
 
 #[cold]
 #[inline(never)]
-fn complete_batch(slot: &Slot, begun: u64) {
+fn complete_batch(slot: &Slot, op: u16, begun: u64) {
     let now = hot::ticks(&slot.head);
     let nbi = &slot.extra.nbi;
     let ticks = now.saturating_sub(slot.head.nbi_since.load(Relaxed));
@@ -344,6 +360,9 @@ fn complete_batch(slot: &Slot, begun: u64) {
     bump(&nbi.completed, nbi.open.load(Relaxed));
     bump(&nbi.ticks, ticks);
     bump(&nbi.blocked_ticks, now.saturating_sub(begun));
+    if traits(op) & TOGETHER != 0 {
+        bump(&nbi.met_ticks, now.saturating_sub(begun));
+    }
     if ticks > nbi.max_ticks.load(Relaxed) {
         nbi.max_ticks.store(ticks, Relaxed);
     }

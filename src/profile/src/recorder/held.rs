@@ -1,4 +1,4 @@
-//! What a PE has: symmetric memory, and locks. For whoever looks at a job that runs or hangs.
+//! What a PE has of symmetric memory. For whoever looks at a job that runs or hangs.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -19,24 +19,5 @@ pub fn heap_in_use(bytes: usize) {
     region.head.heap_used.store(bytes, Relaxed);
     if bytes > region.head.heap_most.load(Relaxed) {
         region.head.heap_most.fetch_max(bytes, Relaxed);
-    }
-}
-
-/// This PE now holds the distributed lock at `addr`. Beyond [`crate::segment::layout::LOCKS`] they are not noted.
-pub fn lock_taken(addr: usize) {
-    replace(0, addr as u64);
-}
-
-/// This PE no longer holds the lock at `addr`.
-pub fn lock_released(addr: usize) {
-    replace(addr as u64, 0);
-}
-
-fn replace(from: u64, to: u64) {
-    let Some(region) = claim::region_unchecked() else { return };
-    for place in &region.head.locks {
-        if place.load(Relaxed) == from && place.compare_exchange(from, to, Relaxed, Relaxed).is_ok() {
-            return;
-        }
     }
 }

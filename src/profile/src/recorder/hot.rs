@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-use super::{cold, counting, extra, tls, watch};
+use super::{cold, counting, extra, release, tls, watch};
 use crate::clock::{self, Source};
 use crate::histogram::{BUCKETS, bucket};
-use crate::op::{COMPLETES, ONE_ELEMENT, SAMPLED_BYTES, TOGETHER, Timing, traits};
+use crate::op::{COMPLETES, ONE_ELEMENT, SAMPLED_BYTES, TOGETHER, Timing, WAITS, traits};
 use crate::segment::layout::{
     Cell, ROW_OVERFLOW, STATE_DONE, STATE_ENTERED, STATE_INSIDE, Slot, SlotHead, current_word,
 };
@@ -33,7 +33,7 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
         Some(slot) => {
             let cell = slot.cell(op);
             count(slot, cell, peer, counted_bytes(op, bytes));
-            let site = extra::note_short(slot, op, peer, bytes);
+            let site = extra::note_short(slot, op, peer, addr, bytes);
             enter_sampled(slot, cell, op, (peer, addr, bytes), site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Sampled),
@@ -41,7 +41,7 @@ pub fn sampled<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce(
     let begun = if traits(op) & COMPLETES != 0 { extra::begin_completion() } else { 0 };
     let result = f();
     if traits(op) & COMPLETES != 0 {
-        extra::complete(begun);
+        extra::complete(op, begun);
     }
     if start != 0 {
         cold::leave_sample(op, start);
@@ -57,7 +57,7 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     let start = match tls::slot() {
         Some(slot) => {
             count_sized(slot, op, peer, bytes);
-            let site = extra::note_short(slot, op, peer, bytes);
+            let site = extra::note_short(slot, op, peer, addr, bytes);
             if bytes <= SAMPLED_BYTES {
                 enter_sampled(slot, slot.cell(op), op, (peer, addr, bytes), site)
             } else {
@@ -68,7 +68,11 @@ pub fn sized<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
     };
     let result = f();
     if start != 0 {
-        if bytes <= SAMPLED_BYTES { cold::leave_sample(op, start) } else { leave_timed(op, start, peer) }
+        if bytes <= SAMPLED_BYTES {
+            cold::leave_sample(op, start);
+        } else {
+            leave_timed(op, start, peer);
+        }
     }
     result
 }
@@ -85,16 +89,19 @@ pub fn timed<R>(op: u16, peer: i32, addr: usize, bytes: usize, f: impl FnOnce() 
             } else {
                 count_sized(slot, op, peer, bytes)
             }
-            let site = extra::note(slot, op, peer, bytes);
+            let site = extra::note(slot, op, peer, addr, bytes);
             enter_timed(slot, op, peer, addr, bytes, site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
     };
     let result = f();
     if traits(op) & COMPLETES != 0 {
-        extra::complete(start);
+        extra::complete(op, start);
     }
-    leave_timed(op, start, peer);
+    let ticks = leave_timed(op, start, peer);
+    if traits(op) & WAITS != 0 {
+        release::waited(op, start, ticks);
+    }
     result
 }
 
@@ -131,7 +138,7 @@ pub fn record(op: u16, peer: i32, addr: usize, bytes: usize, start: Stamp) {
             } else {
                 count_sized(slot, op, peer, bytes)
             }
-            let site = extra::note(slot, op, peer, bytes);
+            let site = extra::note(slot, op, peer, addr, bytes);
             enter_timed(slot, op, peer, addr, bytes, site)
         }
         None => cold::enter(op, peer, addr, bytes, Timing::Timed),
@@ -230,10 +237,10 @@ fn enter_timed(slot: &Slot, op: u16, peer: i32, addr: usize, bytes: usize, site:
     start
 }
 
-/// Ends a timed call. What is rare is left to a tail call, so that nothing is saved on the stack here.
+/// Ends a timed call, and gives the ticks that it took. What is rare is left to a tail call, so that nothing is saved on the stack here.
 #[inline(never)]
-fn leave_timed(op: u16, start: u64, peer: i32) {
-    let Some(slot) = tls::slot() else { return cold::leave_shared(op, start) };
+fn leave_timed(op: u16, start: u64, peer: i32) -> u64 {
+    let Some(slot) = tls::slot() else { return cold::leave_timed(op, start, peer) };
     let cell = slot.cell(op);
     let row = cell.row.load(Relaxed);
     let end = clock::counter();
@@ -247,10 +254,10 @@ fn leave_timed(op: u16, start: u64, peer: i32) {
                 extra::met(slot, peer, start, end);
             }
             slot.head.current.word.store(current_word(op, STATE_DONE, peer), Relaxed);
-            return;
+            return ticks;
         }
     }
-    cold::leave_timed(op, start, peer);
+    cold::leave_timed(op, start, peer)
 }
 
 /// Adds a call that was timed and stands for itself only.

@@ -16,11 +16,14 @@ mod counting;
 mod extra;
 mod held;
 mod hot;
+mod lines;
+mod locks;
 mod modules;
 mod names;
 #[cfg(feature = "counters")]
 mod perf;
 mod read;
+mod release;
 mod stall;
 mod system;
 mod timeline;
@@ -42,7 +45,8 @@ pub use control::{Flush, flush, marker, region_begin, region_end, set_sampling};
 #[cfg(feature = "counters")]
 pub use counting::count;
 pub use extra::{context, context_default, context_made, rooted, team};
-pub use held::{heap_in_use, lock_released, lock_taken, memory};
+pub use held::{heap_in_use, memory};
+pub use locks::{lock_released, lock_taken};
 pub use tls::set_site;
 pub use wire::{Source, wire, wire_source};
 

@@ -217,6 +217,16 @@ impl Grid {
             let mut line = String::from(" ");
             for (cell, column) in row.iter().zip(columns).skip(1).filter(|(cell, _)| *cell != "-") {
                 let part = format!(" {} {cell}", column.title);
+                if part.chars().count() + 2 > table::width() {
+                    // Longer than a line by itself.
+                    if line.trim() != "" {
+                        out.push_str(&format!("{}\n", line.trim_end_matches(',')));
+                    }
+                    let lines = table::wrapped_to(part.trim(), table::width() - 4);
+                    lines.iter().for_each(|part| out.push_str(&format!("  {part}\n")));
+                    line = String::from(" ");
+                    continue;
+                }
                 if line.chars().count() + part.chars().count() + 1 > table::width() && line.trim() != "" {
                     out.push_str(&format!("{}\n", line.trim_end_matches(',')));
                     line = String::from(" ");
@@ -224,7 +234,9 @@ impl Grid {
                 line.push_str(&part);
                 line.push(',');
             }
-            out.push_str(&format!("{}\n", line.trim_end_matches(',')));
+            if line.trim() != "" {
+                out.push_str(&format!("{}\n", line.trim_end_matches(',')));
+            }
         }
         self.notes.iter().flat_map(|note| table::wrapped(note)).for_each(|line| out.push_str(&format!("{line}\n")));
         out

@@ -14,6 +14,9 @@ const REGIONS: usize = 4;
 /// Share of the run's time that a region has to lose to have one.
 const WORTH: f64 = 0.01;
 
+/// Share of the run that has to be saved for it to be told.
+const WHAT_IF: f64 = 0.05;
+
 /// What stands above every view: what was run, what to know before trusting its numbers, and how well it ran.
 pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     let job = &profile.job;
@@ -57,12 +60,33 @@ pub(super) fn text(profile: &Merged, symbols: &dyn Symbols) -> String {
     if !factors.is_empty() {
         let _ = write!(out, "\n{factors}");
     }
+    if let Some(line) = what_if(profile) {
+        let _ = write!(out, "\n{}", super::table::filled(&line));
+    }
     if let Some((rule, first)) = advice::findings(profile, symbols).into_iter().next() {
         let share = 100.0 * first.share;
         let line = format!("first finding: {} [{rule}, up to {share:.0} % of the run]", visible(&first.what));
         let _ = write!(out, "\n{}", super::table::filled(&line));
     }
     out
+}
+
+/// What the factor that costs most would save, were it perfect; none where that is little.
+fn what_if(profile: &Merged) -> Option<String> {
+    let run = &profile.efficiencies.run;
+    let savings = run.savings(profile.pes.len() as u64);
+    let [balance, data, waiting] = savings;
+    let (saved, what) = [
+        (balance, "perfect balance would save"),
+        (data, "moving data in no time would save"),
+        (waiting, "not waiting for others would save"),
+    ]
+    .into_iter()
+    .rev()
+    .max_by_key(|(ns, _)| *ns)?;
+    let time = |ns: u64| units::time(ns as f64);
+    let is_worth = saved as f64 >= WHAT_IF * run.elapsed_most as f64 && profile.pes.len() > 1;
+    is_worth.then(|| format!("what if: {what} at most {} of {}", time(saved), time(run.elapsed_most)))
 }
 
 /// What profiling itself took. `None` for profiles that do not say.

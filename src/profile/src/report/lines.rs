@@ -38,6 +38,13 @@ impl Symbols for Resolver {
         }
         frames
     }
+
+    fn object(&self, path: &str, address: u64) -> Option<(String, u64)> {
+        let mut loaded = self.loaded.borrow_mut();
+        let loader = loaded.entry(path.to_owned()).or_insert_with(|| Loader::new(path).ok()).as_ref()?;
+        let symbol = loader.find_symbol_info(address)?;
+        Some((symbol.name().to_owned(), address - symbol.address()))
+    }
 }
 
 #[cfg(test)]

@@ -48,6 +48,12 @@ pub enum View {
     Pe,
     /// What happens between barriers and collectives.
     Phases,
+    /// Who ended waits, and why he was late.
+    Causes,
+    /// Distributed locks.
+    Locks,
+    /// Words that short calls go to most.
+    Addresses,
     /// What each PE did over time.
     Timeline,
     /// By message size.
@@ -86,10 +92,13 @@ pub enum View {
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 24] = [
+    pub const ALL: [(&'static str, View); 27] = [
         ("routines", View::Routine),
         ("efficiency", View::Efficiency),
         ("phases", View::Phases),
+        ("causes", View::Causes),
+        ("locks", View::Locks),
+        ("addresses", View::Addresses),
         ("timeline", View::Timeline),
         ("sizes", View::Size),
         ("matrix", View::Matrix),

@@ -28,6 +28,11 @@ impl Frame {
 pub trait Symbols {
     /// The frames at an address of a file, an inlined function before the one that it is in. Empty where nothing is known.
     fn frames(&self, path: &str, address: u64) -> Vec<Frame>;
+
+    /// The object of a file's symbol table that an address is in, and how far. `None` where nothing is known.
+    fn object(&self, _path: &str, _address: u64) -> Option<(String, u64)> {
+        None
+    }
 }
 
 /// Knows nothing.

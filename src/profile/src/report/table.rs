@@ -29,11 +29,16 @@ pub(super) fn width() -> usize {
 
 /// Lines of a text, broken between words where they are too long.
 pub(super) fn wrapped(text: &str) -> Vec<String> {
+    wrapped_to(text, width())
+}
+
+/// As [`wrapped`], for lines of this width.
+pub(super) fn wrapped_to(text: &str, width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
         let mut rest = String::new();
         for word in line.split(' ') {
-            if !rest.is_empty() && rest.chars().count() + 1 + word.chars().count() > width() {
+            if !rest.is_empty() && rest.chars().count() + 1 + word.chars().count() > width {
                 lines.push(std::mem::take(&mut rest));
             }
             if !rest.is_empty() {

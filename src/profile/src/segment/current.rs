@@ -106,7 +106,7 @@ fn site(slot: &Slot, op: u16) -> Option<u64> {
 }
 
 /// The file that an address of the PE's process is from, and the address there.
-fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
+pub(crate) fn in_file(region: &Region, address: u64) -> Option<(String, u64)> {
     let loaded = |row: &&super::extra::Module| {
         let start = row.start.load(Acquire);
         start != 0 && (start..row.end.load(Relaxed)).contains(&address)

@@ -5,6 +5,9 @@
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64};
 
 use super::layout::Text;
+use super::lines::{LINES, Line};
+use super::locks::{LOCK_ROWS, LockRow};
+use super::release::{CAUSES, Cause, STORES, Store, Waited};
 use crate::op::{MAX_OPS, TRANSFER_SHIFT, traits};
 use crate::timeline::KINDS;
 
@@ -234,6 +237,8 @@ pub struct Nbi {
     pub completed: AtomicU64,
     /// Operations of the open batch.
     pub open: AtomicU64,
+    /// The part of [`Self::blocked_ticks`] in barriers, where others are waited for, too.
+    pub met_ticks: AtomicU64,
 }
 
 /// What a thread did with one context.
@@ -315,6 +320,14 @@ pub struct Extra {
     pub phase: PhaseBegin,
     /// How long the slot has had owners.
     pub lives: Lives,
+    /// The last stores to single words.
+    pub stores: [Store; STORES],
+    /// Lines that short calls go to.
+    pub lines: [Line; LINES],
+    /// The last long wait.
+    pub waited: Waited,
+    /// Who ended waits; the last row is of those that found no room.
+    pub causes: [Cause; CAUSES + 1],
 }
 
 /// What a thread did over time, in slices of equal width.
@@ -468,6 +481,8 @@ pub struct Names {
     pub contexts: [ContextTeam; CONTEXT_TEAMS],
     /// What the network says of itself.
     pub wire: [WireRow; WIRE],
+    /// Distributed locks; the last row is of those that found no room.
+    pub locks: [LockRow; LOCK_ROWS + 1],
     /// Nonzero while a thread adds a name.
     pub lock: AtomicU32,
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! segment   Header | Region of the first local PE | Region of the next PE | ...
-//! region    RegionHead | Names | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
+//! region    RegionHead | Names | Releases | Slot 0 | Slot 1 | ... | Slot 255 | shared slot
 //! slot      SlotHead | a Cell per operation | Extra (peers, call sites, ...) | Rows
 //! ```
 //!
@@ -15,6 +15,7 @@
 use std::sync::atomic::{AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use super::extra::{Extra, Names};
+use super::locks::Releases;
 use crate::histogram::BUCKETS;
 use crate::op::{self, MAX_OPS};
 use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
@@ -22,7 +23,7 @@ use crate::size::{DISTANCES, Distance, SIZE_CLASSES};
 /// First eight bytes of a segment.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"PELLPROF");
 /// Version of this layout. Readers and writers of another version refuse the segment.
-pub const VERSION: u32 = 8;
+pub const VERSION: u32 = 10;
 
 /// Threads of a PE that can record into a slot of their own at the same time.
 pub const SLOTS: usize = 256;
@@ -208,7 +209,7 @@ pub const STATE_ENTERED: u64 = 3;
 pub struct Current {
     /// Operation id (bits 0 to 15), one of the `STATE_` values (16 to 31), peer (32 to 63).
     pub word: AtomicU64,
-    /// Address argument of the last timed operation.
+    /// Address argument of the last timed operation, or of the last sample.
     pub addr: AtomicU64,
     /// Bytes of the last timed operation.
     pub bytes: AtomicU64,
@@ -352,6 +353,8 @@ pub struct Region {
     pub head: RegionHead,
     /// Names that the whole PE shares.
     pub names: Names,
+    /// Releases of locks: in the host's first region.
+    pub releases: Releases,
     /// A slot a thread; the last one is the shared slot.
     pub slots: [Slot; SLOTS + 1],
 }
@@ -374,7 +377,7 @@ const _: () = {
     assert!(size_of::<Cell>() == 128);
     assert!(size_of::<Row>() == 10_944);
     assert!(size_of::<Slot>() == SLOT_BYTES);
-    assert!(REGION_BYTES == 4096 + size_of::<Names>() + (SLOTS + 1) * SLOT_BYTES);
+    assert!(REGION_BYTES == 4096 + size_of::<Names>() + size_of::<Releases>() + (SLOTS + 1) * SLOT_BYTES);
     assert!(ROWS >= 224);
     assert!(std::mem::offset_of!(Slot, cells) == 128);
     assert!(std::mem::offset_of!(Cell, countdown) == 64);
@@ -396,6 +399,12 @@ impl Slot {
         // SAFETY: clamped to the array on the line above; written this way so that no panic path is compiled in.
         unsafe { self.rows.get_unchecked(index) }
     }
+}
+
+/// The symmetric object at an address of a PE whose [`RegionHead::memory`] this is, the same on every PE: (0 heap, 1 static; offset).
+pub fn symmetric([heap, heap_bytes, data, data_bytes]: [u64; 4], addr: u64) -> Option<(u8, u64)> {
+    let within = |base: u64, bytes: u64| addr.checked_sub(base).filter(|&offset| offset < bytes);
+    within(heap, heap_bytes).map(|offset| (0, offset)).or_else(|| within(data, data_bytes).map(|offset| (1, offset)))
 }
 
 impl Cell {

@@ -7,9 +7,12 @@ mod follow;
 pub mod futex;
 pub mod handover;
 pub mod layout;
+pub mod lines;
+pub mod locks;
 mod map;
 mod mapping;
 mod phrase;
+pub mod release;
 mod serve;
 
 pub use create::{JobInfo, Origin, create, create_with};
@@ -19,5 +22,6 @@ pub use map::Segment;
 pub use serve::Requests;
 
 pub(crate) use create::host_name;
+pub(crate) use current::in_file;
 pub(crate) use map::Facts;
 pub(crate) use mapping::Mapping;

@@ -17,6 +17,17 @@ pub fn of(view: View) -> &'static str {
             "Where time goes that no routine shows: the program itself, from one barrier or collective to the next. One PE with \
              far more work than the mean: the others wait for it at the end of the phase."
         }
+        View::Causes => {
+            "For each place that waits for a flag, signal or lock: which PE ended the wait, by which call, and what that PE did while \
+             it was waited for."
+        }
+        View::Locks => {
+            "Each distributed lock: how often it was taken, how long PEs stood in line for it, how long it was held. Busy near 100 %: \
+             the program is as fast as what is done under it."
+        }
+        View::Addresses => {
+            "Words that short calls go to again and again, of which PE, by how many PEs: a counter that all add to, a flag that many poll."
+        }
         View::Timeline => {
             "What each PE did from its begin to its end, in 64 columns: phases of the program, and who waits while others work."
         }

@@ -1,8 +1,8 @@
 //! Profiles with known numbers.
 
 use pellucid_profile::detail::{
-    Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, LastPhase, Marker, Module, Nbi, Peer,
-    Phase, Region, Site, Sync, System, Team, Timeline, Traffic,
+    Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine, LastPhase,
+    Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -170,7 +170,19 @@ fn detail(pe: u32) -> Detail {
             },
             end_ns: 400 * MS,
         }],
-        nbi: Nbi { issued: 100, bytes: 6400, batches: 10, completed: 99, ns: 4 * MS, blocked_ns: MS, max_ns: MS / 2 },
+        causes: causes(pe, base),
+        locks: locks(pe),
+        lines: lines(pe),
+        nbi: Nbi {
+            issued: 100,
+            bytes: 6400,
+            batches: 10,
+            completed: 99,
+            ns: 4 * MS,
+            blocked_ns: MS,
+            max_ns: MS / 2,
+            met_ns: MS / 4,
+        },
         contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
@@ -185,6 +197,58 @@ fn detail(pe: u32) -> Detail {
         counters: counters(pe),
         wire: vec![("puts".into(), 48 + u64::from(pe)), ("bytes out".into(), 48 * 65_536), ("retries".into(), 0)],
     }
+}
+
+/// PEs 1 and 3 wait for the PE before them; who ended the waits of PE 3 is known for some only.
+fn causes(pe: u32, base: u64) -> Vec<Cause> {
+    let place = |address| CodePlace { routine: "shmem_long_p".into(), path: "/no/such/stencil".into(), address };
+    let by = |pe: u32, work_ns| Releaser {
+        pe,
+        place: place(0x1400),
+        region: "step".into(),
+        from: Some(place(0x1234)),
+        work_ns,
+        library_ns: 1000,
+        own_ns: work_ns + 1000,
+    };
+    let cause = |waits, ns, by| Cause {
+        address: base + 0x1500,
+        routine: "shmem_long_wait_until".into(),
+        region: 1,
+        waits,
+        ns,
+        by,
+    };
+    match pe {
+        1 => vec![cause(2, 11_000, Some(by(0, 9000)))],
+        3 => vec![cause(1, 7000, Some(by(2, 2000))), cause(1, 5000, None)],
+        _ => Vec::new(),
+    }
+}
+
+/// A lock on static memory that all take, one in the heap that PE 2 takes.
+fn locks(pe: u32) -> Vec<Lock> {
+    let lock = |object, taken| Lock {
+        object: Some(object),
+        taken,
+        contended: taken * 3 / 4,
+        waited_ns: taken * 4 * MS,
+        held_ns: taken * MS,
+        max_held_ns: 2 * MS + u64::from(pe),
+        handovers: taken * 3 / 4,
+        handover_ns: taken * 300,
+    };
+    let all = lock((1, 0x20), 80 + u64::from(pe));
+    if pe == 2 { vec![Lock { contended: 0, handovers: 0, ..lock((0, 0x40), 1) }, all] } else { vec![all] }
+}
+
+/// All add to a counter of PE 0; each puts to a word of its own in the heap of PE 1, too seldom to be shown.
+fn lines(pe: u32) -> Vec<HotLine> {
+    let line = |peer, object, routine: &str, calls, ns| HotLine { peer, object, routine: routine.into(), calls, ns };
+    vec![
+        line(0, (1, 0x48), "shmem_long_p", 500, 5 * MS),
+        line(1, (0, 0x1000 * u64::from(pe + 1)), "shmem_long_p", 40, 400),
+    ]
 }
 
 /// Three counters, of which the host has two.

@@ -39,11 +39,26 @@ pub fn wait_any() -> Wait {
 
 /// Waits for one child to end.
 pub fn wait_for(pid: i32) {
+    wait_for_end(pid);
+}
+
+/// As [`wait_for`], and says how it ended.
+pub fn wait_for_end(pid: i32) -> Ended {
     let mut status = 0;
-    // SAFETY: the status is writable.
-    while unsafe { libc::waitpid(pid, &mut status, 0) } < 0
-        && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-    {}
+    loop {
+        // SAFETY: the status is writable.
+        let found = unsafe { libc::waitpid(pid, &mut status, 0) };
+        if found == pid && libc::WIFSIGNALED(status) {
+            return Ended::Killed { signal: libc::WTERMSIG(status), core: libc::WCOREDUMP(status) };
+        }
+        if found == pid {
+            return Ended::Exited(libc::WEXITSTATUS(status));
+        }
+        if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+            // It cannot be waited for: whoever asks takes it for a failure.
+            return Ended::Exited(1);
+        }
+    }
 }
 
 /// Whether a process is stopped: by a signal, or by a debugger.

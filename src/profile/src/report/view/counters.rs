@@ -28,12 +28,15 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
         &COLUMNS,
         "no counter was recorded: oshrun --counters cycles,page-faults (or SHMEM_COUNTERS) asks for them",
     );
+    let mut block = "";
     for ((rank, around, name), sum) in &profile.counters.sums {
         let counter = KNOWN.get(*rank).map_or("(other)", |known| known.name);
-        let unit = if counter == "task-clock" { ", ns" } else { "" };
         let of = if name.is_empty() { around.name().to_owned() } else { format!("{} {name}", around.name()) };
+        // A counter's name stands above its block.
+        let of = if counter == block { format!("  {of}") } else { format!("{counter}{}, {of}", unit(counter)) };
+        block = counter;
         grid.row([
-            Cell::Text(format!("{counter}{unit}, {of}")),
+            Cell::Text(of),
             counter.into(),
             around.name().into(),
             Cell::from(Some(name.as_str()).filter(|name| !name.is_empty())),
@@ -47,11 +50,15 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     }
     grid.cut(options.top);
     if !grid.rows.is_empty() {
-        grid.notes.extend([
-            "run: all threads from initialization on. library: in timed calls; short calls are not read for, and"
+        grid.notes.push(
+            "run: all threads from initialization on. library: in timed calls; short calls are not read for, and count as outside. \
+             Regions are without inner ones, of threads that call the library. Sums over the PEs."
                 .to_owned(),
-            "count as outside. Regions are without inner ones, of threads that call the library.".to_owned(),
-        ]);
+        );
+        let mut counted: Vec<usize> = profile.counters.sums.keys().map(|(rank, ..)| *rank).collect();
+        counted.dedup();
+        let known = counted.into_iter().filter_map(|rank| KNOWN.get(rank));
+        grid.notes.extend(known.map(|known| format!("{}{}: {}.", known.name, unit(known.name), known.what)));
     }
     if profile.counters.is_estimated {
         grid.notes.push("The processor had no room for all at once: their values are estimates.".to_owned());
@@ -61,4 +68,9 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
         missing.row([name.as_str().into(), (*pes).into(), remark.as_str().into()]);
     }
     vec![grid, missing]
+}
+
+/// What follows the name of a counter that does not count events.
+fn unit(counter: &str) -> &'static str {
+    if counter == "task-clock" { " (ns)" } else { "" }
 }

@@ -70,7 +70,7 @@ pub(super) fn grids(profile: &Merged, options: &Options, symbols: &dyn Symbols) 
     vec![grid, waits(profile, options, symbols)]
 }
 
-/// Waits and locks: how long, and where. Who ended them is in a trace only (`oshprof trace DIR --to waits`).
+/// Waits and locks: how long, and where. Who ended them is the view `causes`.
 fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     let is_wait = |row: &&SiteRow| {
         let class = op::lookup(&row.routine).and_then(op::get).map(|row| row.class);
@@ -94,9 +94,7 @@ fn waits(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
     }
     grid.cut(options.top);
     if !grid.rows.is_empty() {
-        grid.notes.push(
-            "Who ended a wait, a profile cannot know: oshrun --trace, then oshprof trace DIR --to waits.".to_owned(),
-        );
+        grid.notes.push("Who ended them, and what that PE did before: --view causes.".to_owned());
     }
     grid
 }

@@ -1,10 +1,13 @@
 //! The views: each a file that makes tables from a profile, and a row of [`VIEWS`].
 
+mod addresses;
 mod callsites;
+mod causes;
 mod contexts;
 mod counters;
 mod efficiency;
 mod imbalance;
+mod locks;
 mod matrix;
 mod nbi;
 mod network;
@@ -21,7 +24,7 @@ pub(crate) use timeline::text as timeline_text;
 use super::grid::{Cell, Grid};
 use super::symbols::Symbols;
 use super::{Options, View};
-use crate::merge::Merged;
+use crate::merge::{Merged, Symbol};
 
 /// Makes the tables of a view.
 type Make = fn(&Merged, &Options, &dyn Symbols) -> Vec<Grid>;
@@ -48,6 +51,21 @@ pub const VIEWS: &[Row] = &[
         view: View::Phases,
         title: "Phases: what happens between barriers and collectives",
         make: |p, o, s| vec![phases::grid(p, o, s)],
+    },
+    Row {
+        view: View::Causes,
+        title: "Causes: who ended waits, and why he was late",
+        make: |p, o, s| vec![causes::grid(p, o, s)],
+    },
+    Row {
+        view: View::Locks,
+        title: "Locks: who stands in line, and for how long each is held",
+        make: |p, o, s| vec![locks::grid(p, o, s)],
+    },
+    Row {
+        view: View::Addresses,
+        title: "Addresses: which words short calls go to most",
+        make: |p, o, s| vec![addresses::grid(p, o, s)],
     },
     Row { view: View::Timeline, title: "Timeline: what each PE did", make: |p, _, _| vec![timeline::grid(p)] },
     Row { view: View::Size, title: "Message sizes", make: |p, o, _| vec![sizes::grid(p, o)] },
@@ -82,6 +100,16 @@ pub(super) fn every_grid(view: View, profile: &Merged, options: &Options, symbol
 /// A region: what is outside of all has no name.
 fn region_cell(name: &str) -> Cell {
     if name.is_empty() { Cell::None } else { name.into() }
+}
+
+/// A symmetric object, (0 heap, 1 static; offset), for people: `table`, `table+0x18`, `heap+0x40`.
+fn object((kind, offset): (u8, u64), symbol: Option<&Symbol>, symbols: &dyn Symbols) -> String {
+    match symbol.and_then(|symbol| symbols.object(&symbol.path, symbol.address)) {
+        Some((name, 0)) => name,
+        Some((name, within)) => format!("{name}+{within:#x}"),
+        None if kind == 0 => format!("heap+{offset:#x}"),
+        None => format!("static+{offset:#x}"),
+    }
 }
 
 /// As [`place`], the line alone: `isx.c:477`.

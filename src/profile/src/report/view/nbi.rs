@@ -2,18 +2,22 @@
 
 use crate::merge::Merged;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::size::Distance;
 
-const COLUMNS: [Column; 11] = [
+const COLUMNS: [Column; 14] = [
     column("pe", "PE", Kind::Text),
     column("issued", "issued", Kind::Count),
     column("bytes", "bytes", Kind::Bytes),
+    column("gb_per_s", "GB/s", Kind::Number),
     column("batches", "batches", Kind::Count),
     column("completed", "", Kind::Count),
     column("open_ns", "open", Kind::Time),
     column("mean_batch_ns", "a batch", Kind::Time),
     column("max_batch_ns", "longest", Kind::Time),
     column("issuing_ns", "issuing", Kind::Time),
-    column("blocked_ns", "blocked", Kind::Time),
+    column("blocked_ns", "", Kind::Time),
+    column("completing_ns", "completing", Kind::Time),
+    column("waiting_ns", "waiting", Kind::Time),
     column("overlap", "overlap", Kind::Share),
 ];
 
@@ -28,6 +32,7 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             Cell::Text(pe.pe.to_string()),
             n.issued.into(),
             n.bytes.into(),
+            (n.ns > 0).then(|| n.bytes as f64 / n.ns as f64).into(),
             n.batches.into(),
             n.completed.into(),
             n.ns.into(),
@@ -35,14 +40,23 @@ pub(super) fn grid(profile: &Merged) -> Grid {
             n.max_ns.into(),
             pe.issuing_ns.into(),
             n.blocked_ns.into(),
+            n.blocked_ns.saturating_sub(pe.nbi_waiting_ns).into(),
+            pe.nbi_waiting_ns.into(),
             overlap.into(),
         ]);
     }
+    let remote = profile.routines.iter().filter(|routine| routine.name.contains("_nbi"));
+    if remote.map(|routine| routine.calls[Distance::Remote as usize]).sum::<u64>() == 0 && !grid.rows.is_empty() {
+        grid.notes.push(
+            "Within a host nonblocking operations are done when they are issued: nothing is left to overlap."
+                .to_owned(),
+        );
+    }
     if !grid.rows.is_empty() {
         grid.notes.push(
-            "A batch lasts from its first issue to the return of the quiet or barrier that completes it;\n\
-             blocked is the time in that call, issuing that in the calls that issue, overlap the share of the\n\
-             batches that the program had for itself."
+            "GB/s: bytes over the time in which something was open. A batch lasts from its first issue to the return of the quiet or \
+             barrier that completes it; completing is the time in that call, without waiting for PEs that come late to the barrier, \
+             issuing that in the calls that issue, overlap the share of the batches that the program had for itself."
                 .to_owned(),
         );
     }

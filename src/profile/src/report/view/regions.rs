@@ -4,18 +4,20 @@ use crate::merge::{Merged, RegionSum};
 use crate::report::Options;
 use crate::report::grid::{Cell, Column, Grid, Kind, column};
 
-const COLUMNS: [Column; 12] = [
+const COLUMNS: [Column; 14] = [
     column("region", "region", Kind::Text),
     column("entries", "entries", Kind::Count),
-    column("total_ns", "total", Kind::Time),
-    column("own_ns", "own", Kind::Time),
+    column("total_ns", "", Kind::Time),
+    column("own_ns", "", Kind::Time),
     column("max_ns", "", Kind::Time),
-    column("calls", "calls", Kind::Count),
-    column("bytes", "bytes", Kind::Bytes),
+    column("calls", "", Kind::Count),
+    column("bytes", "", Kind::Bytes),
     column("library_ns", "library", Kind::Time),
     column("waiting_ns", "waiting", Kind::Time),
-    column("max_pe", "most: PE", Kind::Text),
-    column("max_pe_ns", "", Kind::Time),
+    column("mean_pe_ns", "mean", Kind::Time),
+    column("max_pe_ns", "most", Kind::Time),
+    column("max_pe", "PE", Kind::Text),
+    column("imbalance", "above", Kind::Share),
     column("open", "", Kind::Count),
 ];
 
@@ -33,7 +35,11 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
     let mut rows: Vec<&(String, RegionSum)> = profile.regions.iter().collect();
     rows.sort_by_key(|(name, sum)| (std::cmp::Reverse(sum.own_ns), name.as_str()));
     let mut grid = Grid::new("regions", "Regions", &COLUMNS, "no region was recorded");
+    let pes = profile.pes.len().max(1) as f64;
     for (name, sum) in rows {
+        let all = if name.is_empty() { sum.own_ns } else { sum.total_ns };
+        let mean = all as f64 / pes;
+        let imbalance = if mean > 0.0 { (sum.most.0 as f64 / mean - 1.0).max(0.0) } else { 0.0 };
         let named = |value: u64| if name.is_empty() { Cell::None } else { value.into() };
         grid.row([
             if name.is_empty() { "(outside)".into() } else { name.as_str().into() },
@@ -45,14 +51,18 @@ pub(super) fn grids(profile: &Merged, options: &Options) -> Vec<Grid> {
             sum.bytes.into(),
             sum.library_ns.into(),
             sum.waiting_ns.into(),
-            Cell::Text(sum.most.1.to_string()),
+            mean.into(),
             sum.most.0.into(),
+            Cell::Text(sum.most.1.to_string()),
+            Cell::Real(imbalance),
             named(sum.open),
         ]);
     }
     grid.cut(options.top);
     grid.notes.push(
-        "total: begin to end; own: without inner regions. Calls and times in the library are those of own.".to_owned(),
+        "mean, most: of a PE from begin to end, whose most that is, and by how much it is above the mean. library, waiting: without inner \
+         regions, summed over the PEs."
+            .to_owned(),
     );
     let mut markers = Grid::new("markers", "Markers", &MARKERS, "");
     for row in &profile.markers {

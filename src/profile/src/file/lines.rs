@@ -1,0 +1,25 @@
+//! The section of lines that short calls go to, a list. A row: `u32` peer, `u8` 0 heap, 1 static object, `u64` offset, text routine,
+//! `u64` calls, nanoseconds.
+
+use super::ReadError;
+use super::cursor::Cursor;
+use super::detail::{Out, list};
+use crate::detail::HotLine;
+
+pub(super) fn encode(out: &mut Out, lines: &[HotLine]) {
+    out.list(lines, |out, line| {
+        out.u32(line.peer);
+        out.0.push(line.object.0);
+        out.u64(line.object.1);
+        out.text(&line.routine);
+        [line.calls, line.ns].into_iter().for_each(|n| out.u64(n));
+    });
+}
+
+pub(super) fn decode(c: &mut Cursor<'_>) -> Result<Vec<HotLine>, ReadError> {
+    const WHAT: &str = "a line that calls go to";
+    list(c, |c| {
+        let (peer, object) = (c.u32(WHAT)?, (c.u8(WHAT)?, c.u64(WHAT)?));
+        Ok(HotLine { peer, object, routine: c.text(WHAT)?, calls: c.u64(WHAT)?, ns: c.u64(WHAT)? })
+    })
+}

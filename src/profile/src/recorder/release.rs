@@ -1,0 +1,254 @@
+//! Who ended a wait, and what he did before.
+//!
+//! Each thread keeps its last stores to single words, by target and address. A thread that has waited for long looks through
+//! those of its host for one to what it waited for. To look costs some lines of other processors' caches, so one look stands for a
+//! certain time in waits: long waits are all looked at, of shorter ones some, the longer the likelier.
+#![allow(unsafe_code)]
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
+
+use super::claim;
+use super::extra::site_key;
+use super::hot::bump;
+use super::tls;
+use crate::clock;
+use crate::op::{self, Class};
+use crate::segment::extra::split_key;
+use crate::segment::layout::{
+    HEADER_BYTES, PE_ABSENT, REGION_BYTES, Region, SLOTS, STATE_DONE, STATE_INSIDE, Slot, segment_bytes, symmetric,
+};
+use crate::segment::release::{CAUSES, Cause, Store, place, target};
+use crate::segment::{Facts, Mapping};
+
+/// Time in waits that pays for a look, in nanoseconds: that at the PE itself, and that at each other of the host.
+const LOOK_NS: u64 = 10_000;
+/// See [`LOOK_NS`].
+const LOOK_AT_ONE_NS: u64 = 5_000;
+/// A wait of this part of a look's price is long: whoever waits for this thread then looks no further back.
+const LONG_PART: u64 = 8;
+/// Bytes in which a call that waits for several variables looks for stores.
+const VECTOR_BYTES: u64 = 1 << 16;
+/// Rows of causes that are looked at before one counts as without room.
+const PROBES: usize = 16;
+
+/// The regions of all PEs of the host, for reading.
+static NEIGHBOURS: AtomicPtr<u8> = AtomicPtr::new(std::ptr::null_mut());
+static COUNT: AtomicU32 = AtomicU32::new(0);
+/// Ticks in waits from one look to the next; the most there are: no look.
+static DUE: AtomicU64 = AtomicU64::new(u64::MAX);
+
+/// Maps what the PEs of the host record, to look at it. Stays as long as the process.
+///
+/// # Errors
+/// What the system answered; then nobody looks.
+pub(super) fn map(fd: RawFd, facts: &Facts) -> io::Result<()> {
+    let mapping = Mapping::new(fd, 0, segment_bytes(facts.local_pes), false)?;
+    NEIGHBOURS.store(mapping.leak(), Release);
+    COUNT.store(facts.local_pes, Relaxed);
+    let ns = LOOK_NS + LOOK_AT_ONE_NS * u64::from(facts.local_pes);
+    DUE.store(facts.scale.ticks(ns).max(1), Relaxed);
+    Ok(())
+}
+
+/// Nobody looks from now on.
+pub(super) fn unmap() {
+    DUE.store(u64::MAX, Relaxed);
+}
+
+/// A slot has a new owner.
+pub(super) fn begin(slot: &Slot) {
+    slot.extra.waited.due.store(DUE.load(Relaxed), Relaxed);
+}
+
+/// The thread is about to store to a word of `peer`.
+#[inline(always)]
+pub(super) fn note(slot: &Slot, peer: i32, addr: usize, key: u64) {
+    let target = target(peer, addr as u64);
+    let Store { target: kept, by } = &slot.extra.stores[place(target)];
+    kept.store(target, Relaxed);
+    by.store(key, Relaxed);
+}
+
+/// The thread has left a wait that took `ticks` from `start` on.
+#[inline(always)]
+pub(super) fn waited(op: u16, start: u64, ticks: u64) {
+    let Some(slot) = tls::slot() else { return };
+    let waited = &slot.extra.waited;
+    bump(&waited.since_look, ticks);
+    if waited.since_look.load(Relaxed) >= waited.due.load(Relaxed) || ticks >= DUE.load(Relaxed) / LONG_PART {
+        waited_long(slot, op, start, ticks);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn waited_long(slot: &Slot, op: u16, start: u64, ticks: u64) {
+    let waited = &slot.extra.waited;
+    let key = site_key(slot, slot.head.site.load(Relaxed).into());
+    let (since_look, due) = (waited.since_look.load(Relaxed), DUE.load(Relaxed));
+    if due != u64::MAX && since_look >= waited.due.load(Relaxed) {
+        look(slot, (op, key), (start, ticks), since_look);
+        waited.since_look.store(0, Relaxed);
+        // At random, so that no pattern of the program falls in step with it.
+        let random = clock::counter().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
+        waited.due.store(due / 2 + ((random * due) >> 32), Relaxed);
+    }
+    waited.key.store(key, Relaxed);
+    waited.claimed_ns.store(slot.head.claimed_ns.load(Relaxed), Relaxed);
+    waited.left.store(start + ticks, Relaxed);
+}
+
+/// Finds out who ended the wait. It stands for `since_look` ticks.
+fn look(slot: &Slot, (op, key): (u16, u64), (start, ticks): (u64, u64), since_look: u64) {
+    let mult = slot.head.clock_mult.load(Relaxed);
+    let stands_ns = clock::scale_ns(since_look, mult);
+    let is_lock = op::get(op).is_some_and(|row| row.class == Class::Lock);
+    let found = if is_lock { last_holder(slot) } else { find(slot, op, start) };
+    let Some(found) = found else {
+        let row = row(slot, [key, 0, 0, 0]);
+        bump(&row.waits, 1);
+        return bump(&row.ns, stands_ns);
+    };
+    let before = Before::of(found.slot);
+    let row = row(slot, [key, u64::from(found.pe) + 1, found.by, before.key]);
+    bump(&row.waits, 1);
+    bump(&row.ns, stands_ns);
+    let ns = clock::scale_ns(ticks, mult).max(1);
+    let own_ns = clock::scale_ns((start + ticks).saturating_sub(before.left.max(start)), mult).min(ns);
+    // As much of it in the library as of the time since then, which may be longer than the wait.
+    let claimed = found.slot.head.claimed_ns.load(Relaxed).saturating_sub(before.claimed_ns);
+    let since = clock::scale_ns((start + ticks).saturating_sub(before.left), mult).max(1);
+    let library_ns = ((u128::from(own_ns) * u128::from(claimed) / u128::from(since)) as u64).min(own_ns);
+    bump(&row.own_ns, own_ns);
+    let scaled = |part: u64| (u128::from(part) * u128::from(stands_ns) / u128::from(ns)) as u64;
+    bump(&row.library_ns, scaled(library_ns));
+    bump(&row.work_ns, scaled(own_ns - library_ns));
+}
+
+/// The last thing that a thread waited for.
+struct Before {
+    key: u64,
+    left: u64,
+    claimed_ns: u64,
+}
+
+impl Before {
+    fn of(slot: &Slot) -> Before {
+        let (waited, met) = (&slot.extra.waited, &slot.extra.phase);
+        let (left, met_left) = (waited.left.load(Relaxed), met.left.load(Relaxed));
+        if met_left > left {
+            let key = site_key(slot, met.site.load(Relaxed));
+            return Before { key, left: met_left, claimed_ns: met.claimed_ns.load(Relaxed) };
+        }
+        // One that has never waited has worked since it began.
+        let left = left.max(slot.extra.lives.since.load(Relaxed));
+        Before { key: waited.key.load(Relaxed), left, claimed_ns: waited.claimed_ns.load(Relaxed) }
+    }
+}
+
+/// Who stored to what was waited for.
+struct Found {
+    pe: u32,
+    slot: &'static Slot,
+    by: u64,
+}
+
+/// Who released the lock that was waited for, as taking it has found out.
+fn last_holder(slot: &Slot) -> Option<Found> {
+    let waited = &slot.extra.waited;
+    let by = waited.released_by.load(Relaxed);
+    let pe = (by as u32).checked_sub(1)?;
+    let region = (0..COUNT.load(Relaxed)).filter_map(neighbour).find(|region| region.head.pe.load(Relaxed) == pe)?;
+    let slot = region.slots[..SLOTS].get((by >> 32) as usize)?;
+    Some(Found { pe, slot, by: waited.release_key.load(Relaxed) })
+}
+
+/// Of those whose last store to it may have been after the wait began, the one whose store may have been last.
+fn find(slot: &Slot, op: u16, begun: u64) -> Option<Found> {
+    let own = claim::region_unchecked()?;
+    let memory = own.head.memory.each_ref().map(|word| word.load(Relaxed));
+    let (kind, offset) = symmetric(memory, slot.head.current.addr.load(Relaxed))?;
+    let span = if waits_for_several(op) { VECTOR_BYTES } else { 1 };
+    let me = slot.head.pe.load(Relaxed);
+    let mut best: Option<(u64, Found)> = None;
+    for region in (0..COUNT.load(Relaxed)).filter_map(neighbour) {
+        let head = &region.head;
+        if head.state.load(Acquire) == PE_ABSENT {
+            continue;
+        }
+        let pe = head.pe.load(Relaxed);
+        let addr = head.memory[2 * usize::from(kind)].load(Relaxed) + offset;
+        let used = (head.slots_used.load(Acquire) as usize).min(SLOTS);
+        for (at, other) in region.slots[..used].iter().enumerate() {
+            if pe as i32 == me && at == claim::slot_index(slot) {
+                continue;
+            }
+            let Some(by) = store_to(other, me, addr, span) else { continue };
+            let latest = latest(other, split_key(by).1);
+            if latest >= begun && best.as_ref().is_none_or(|(known, _)| latest > *known) {
+                best = Some((latest, Found { pe, slot: other, by }));
+            }
+        }
+    }
+    best.map(|(_, found)| found)
+}
+
+fn waits_for_several(op: u16) -> bool {
+    op::get(op).is_some_and(|row| ["_all", "_any", "_some"].iter().any(|word| row.name.contains(word)))
+}
+
+/// The call site of a thread's last store to these bytes of `me`.
+fn store_to(slot: &Slot, me: i32, addr: u64, span: u64) -> Option<u64> {
+    let first = target(me, addr);
+    if span == 1 {
+        let store = &slot.extra.stores[place(first)];
+        return (store.target.load(Relaxed) == first).then(|| store.by.load(Relaxed));
+    }
+    let within = |store: &&Store| (first..first + span).contains(&store.target.load(Relaxed));
+    slot.extra.stores.iter().find(within).map(|store| store.by.load(Relaxed))
+}
+
+/// When a thread may have stored at the latest: a timed call that it has entered since was after it.
+fn latest(slot: &Slot, op: u16) -> u64 {
+    let current = &slot.head.current;
+    let word = current.word.load(Relaxed);
+    let is_later_call = matches!(word >> 16 & 0xffff, STATE_INSIDE | STATE_DONE) && word as u16 != op;
+    if is_later_call { current.start.load(Relaxed) } else { u64::MAX }
+}
+
+fn neighbour(index: u32) -> Option<&'static Region> {
+    let start = NEIGHBOURS.load(Acquire);
+    if start.is_null() {
+        return None;
+    }
+    // SAFETY: `map` mapped a header and `COUNT` regions for the rest of the process; all fields are atomics. Only what its PE has
+    // written is read: a page that nobody wrote stays a hole.
+    Some(unsafe { &*start.add(HEADER_BYTES + index as usize * REGION_BYTES).cast::<Region>() })
+}
+
+/// The row of a cause.
+fn row(slot: &Slot, [key, by_pe, by, from]: [u64; 4]) -> &Cause {
+    let causes = &slot.extra.causes;
+    let mixed = [by_pe, by, from].iter().fold(key, |mixed, word| mixed.rotate_left(21) ^ word);
+    let first = (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize;
+    let rows = (0..PROBES).map(|k| &causes[(first + k) % CAUSES]);
+    for row in rows {
+        let words = [&row.key, &row.by_pe, &row.by, &row.from];
+        if row.waits.load(Relaxed) == 0 {
+            // The key last: a reader takes a row without one for free.
+            for (word, value) in words.into_iter().zip([key, by_pe, by, from]).rev() {
+                word.store(value, Relaxed);
+            }
+            return row;
+        }
+        if words.map(|word| word.load(Relaxed)) == [key, by_pe, by, from] {
+            return row;
+        }
+    }
+    &causes[CAUSES]
+}

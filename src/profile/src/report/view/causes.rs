@@ -1,0 +1,105 @@
+//! Who ended a wait, and why he was late.
+
+use super::{line, region_cell};
+use crate::detail::{CodePlace, Releaser};
+use crate::merge::{Because, Cause, Causes, Merged};
+use crate::report::grid::{Cell, Column, Grid, Kind, column};
+use crate::report::symbols::Symbols;
+use crate::report::{Options, units};
+use crate::text::visible;
+
+const COLUMNS: [Column; 14] = [
+    column("waiting_at", "waiting at", Kind::Text),
+    column("pe", "", Kind::Text),
+    column("site", "", Kind::Text),
+    column("routine", "", Kind::Text),
+    column("region", "region", Kind::Text),
+    column("waited_ns", "waited", Kind::Time),
+    column("released_by", "released by", Kind::Text),
+    column("by_pe", "", Kind::Text),
+    column("by_routine", "", Kind::Text),
+    column("by_site", "", Kind::Text),
+    column("by_region", "", Kind::Text),
+    column("because", "because", Kind::Text),
+    column("waits", "", Kind::Count),
+    column("work_ns", "", Kind::Time),
+];
+
+pub(super) fn grid(profile: &Merged, options: &Options, symbols: &dyn Symbols) -> Grid {
+    let empty = "no long wait was looked into: they are in profiles that are kept (oshrun --profile-dir)";
+    let mut grid = Grid::new("causes", "Who ended waits, and why he was late", &COLUMNS, empty);
+    let causes = &profile.causes;
+    for row in &causes.rows {
+        let site = line(row.site.file(), symbols);
+        let by = row.by.as_ref();
+        let short = |routine: &str| routine.strip_prefix("shmem_").unwrap_or(routine).to_owned();
+        let released = by.map_or("(not known)".to_owned(), |by| {
+            format!("PE {} {} at {}", by.pe, short(&by.place.routine), code_line(&by.place, symbols))
+        });
+        grid.row([
+            format!("PE {} {site}", row.pe).into(),
+            Cell::Text(row.pe.to_string()),
+            site.into(),
+            row.site.routine.into(),
+            region_cell(&row.region),
+            row.ns.into(),
+            released.into(),
+            by.map(|by| by.pe.to_string()).into(),
+            by.map(|by| by.place.routine.clone()).into(),
+            by.map(|by| code_line(&by.place, symbols)).into(),
+            by.map_or(Cell::None, |by| region_cell(&by.region)),
+            because(row, causes, symbols).into(),
+            row.waits.into(),
+            by.map(|by| by.work_ns).into(),
+        ]);
+    }
+    grid.cut(options.top);
+    if !grid.rows.is_empty() {
+        grid.notes.push(
+            "Long waits are each looked into, of shorter ones some, which stand for the others. Barriers and collectives: \
+             --view imbalance."
+                .to_owned(),
+        );
+    }
+    if causes.rows.iter().any(|row| row.by.is_none()) {
+        grid.notes.push(
+            "Not known: stores from other hosts, as part of larger puts, by other means; for them oshrun --trace, then oshprof \
+             trace DIR --to waits."
+                .to_owned(),
+        );
+    }
+    grid
+}
+
+fn code_line(place: &CodePlace, symbols: &dyn Symbols) -> String {
+    line((!place.path.is_empty()).then_some((place.path.as_str(), place.address)), symbols)
+}
+
+/// Why the other was late, in words; nothing where it is not known.
+fn because(row: &Cause, causes: &Causes, symbols: &dyn Symbols) -> Option<String> {
+    let by = row.by.as_ref()?;
+    let time = |ns: u64| units::time(ns as f64);
+    let between = |by: &Releaser| {
+        let to = code_line(&by.place, symbols);
+        by.from.as_ref().map_or(format!("before {to}"), |from| format!("between {} and {to}", code_line(from, symbols)))
+    };
+    let a_time = match row.waits {
+        0 | 1 => String::new(),
+        waits => format!("{} a time, ", time(by.own_ns / waits)),
+    };
+    Some(match row.because {
+        Because::NotKnown => return None,
+        Because::Waited(ns, whom) => {
+            let whom = whom.map(|pe| format!(" for PE {pe}")).unwrap_or_default();
+            let place = by.from.as_ref().map(|from| format!(" at {}", code_line(from, symbols))).unwrap_or_default();
+            format!("PE {} waited itself{place}{whom}, {}", by.pe, time(ns))
+        }
+        Because::Held(ns) => format!("PE {} held it for {} a time, {}", by.pe, time(ns), between(by)),
+        Because::Library(ns) => format!("PE {} was in the library for {}, {a_time}{}", by.pe, time(ns), between(by)),
+        Because::Worked(ns) => format!("PE {} worked for {}, {a_time}{}", by.pe, time(ns), between(by)),
+        Because::More(region, ns) => {
+            let name = causes.regions.get(region as usize).map(String::as_str).unwrap_or_default();
+            format!("PE {} spent {} more than the mean in region {}", by.pe, time(ns), visible(name))
+        }
+    })
+}

@@ -1,0 +1,82 @@
+//! Who ends the waits of others: the last stores of each thread to single words, and what is found there by a thread that has
+//! waited.
+//!
+//! A store costs its thread two words of its own memory. Nothing is written where the waiting PE looks: that would be a line for
+//! which all PEs contend, and a random update would cost twice what it does. Who has waited long enough for it looks through
+//! the threads of its host.
+
+use std::sync::atomic::AtomicU64;
+
+/// Last stores of a thread, found by target and address.
+pub const STORES: usize = 256;
+/// Causes of waits of a thread; one more stands for those that found no room.
+pub const CAUSES: usize = 256;
+
+/// A store to one word of a PE.
+#[derive(Debug)]
+#[repr(C, align(16))]
+pub struct Store {
+    /// See [`target`].
+    pub target: AtomicU64,
+    /// Key of the call site.
+    pub by: AtomicU64,
+}
+
+/// Where a store goes: world number of the PE plus 1 above bit 48, the address as the storing PE names it below.
+#[inline(always)]
+pub const fn target(pe: i32, address: u64) -> u64 {
+    (pe as u64 + 1) << 48 | (address & ((1 << 48) - 1))
+}
+
+/// Where a store is kept.
+#[inline(always)]
+pub const fn place(target: u64) -> usize {
+    (target >> 3 ^ target >> 48) as usize % STORES
+}
+
+/// When the last long wait of a thread was over, and when it looks again who ended one.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct Waited {
+    /// Key of its call site.
+    pub key: AtomicU64,
+    /// When it returned, in ticks; 0: there was none.
+    pub left: AtomicU64,
+    /// [`super::layout::SlotHead::claimed_ns`] then.
+    pub claimed_ns: AtomicU64,
+    /// Time in waits since the last look, in ticks.
+    pub since_look: AtomicU64,
+    /// What that has to come to for the next look.
+    pub due: AtomicU64,
+    /// Who released the lock that the thread took last, while it waited for it: world number plus 1 (low half), slot (high half); 0:
+    /// nobody.
+    pub released_by: AtomicU64,
+    /// Key of the call site of that release.
+    pub release_key: AtomicU64,
+    /// Keeps the size.
+    pub reserved: AtomicU64,
+}
+
+/// Waits at one place that one place of a PE has ended.
+#[derive(Debug)]
+#[repr(C, align(128))]
+pub struct Cause {
+    /// Key of the call site that waits; 0 where the row is free.
+    pub key: AtomicU64,
+    /// World number plus 1 of who ended the wait; 0: not known.
+    pub by_pe: AtomicU64,
+    /// Key of the call site of its store, in its process.
+    pub by: AtomicU64,
+    /// Key of the wait or meeting that it came from, in its process; 0: none.
+    pub from: AtomicU64,
+    /// Waits that were looked at.
+    pub waits: AtomicU64,
+    /// What they stand for, in nanoseconds.
+    pub ns: AtomicU64,
+    /// The part in which the other was outside of the library.
+    pub work_ns: AtomicU64,
+    /// The part in which it was in the library, but did not wait.
+    pub library_ns: AtomicU64,
+    /// Both together, over the waits that were looked at only, in nanoseconds.
+    pub own_ns: AtomicU64,
+}

@@ -1,0 +1,41 @@
+//! Reading which lines of which PE short calls go to.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::detail::HotLine;
+use crate::op;
+use crate::segment::Segment;
+use crate::segment::layout::{RegionHead, Slot, symmetric};
+use crate::segment::lines::peer;
+use crate::snapshot_detail::written;
+
+/// Lines that are kept of a PE.
+const MOST: usize = 16;
+/// Part of a PE's calls that a line has to have for certain.
+const WORTH: f64 = 0.002;
+
+/// Reads the lines of all threads of a PE.
+pub(crate) fn take<'a>(segment: &Segment, head: &RegionHead, slots: impl Iterator<Item = &'a Slot>) -> Vec<HotLine> {
+    let get = |word: &AtomicU64| word.load(Relaxed);
+    let memory = head.memory.each_ref().map(get);
+    let mut lines: Vec<HotLine> = Vec::new();
+    let mut all = 0_u64;
+    for slot in slots {
+        written(segment, &slot.extra.lines, |_, row| {
+            let (key, calls) = (get(&row.key), get(&row.calls));
+            let (Some(routine), true) = (op::get(get(&row.op) as u16), key != 0) else { return };
+            let calls = calls.saturating_sub(get(&row.error));
+            all = all.saturating_add(calls);
+            let Some(object) = symmetric(memory, get(&row.address)) else { return };
+            let line = HotLine { peer: peer(key), object, routine: routine.name.into(), calls, ns: get(&row.ns) };
+            match lines.iter_mut().find(|known| known.is_like(&line)) {
+                Some(known) => known.add(&line),
+                None => lines.push(line),
+            }
+        });
+    }
+    lines.retain(|line| line.calls as f64 >= WORTH * all as f64);
+    lines.sort_by(|a, b| b.ns.cmp(&a.ns).then_with(|| (a.peer, a.object).cmp(&(b.peer, b.object))));
+    lines.truncate(MOST);
+    lines
+}
