@@ -2,6 +2,7 @@
 
 pub mod env;
 pub mod fault;
+pub mod fifo;
 pub mod size;
 pub mod slab;
 pub mod text;

@@ -5,20 +5,29 @@
 #![allow(unsafe_code)]
 
 use std::cell::UnsafeCell;
-use std::collections::VecDeque;
 use std::mem::MaybeUninit;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::fifo::Fifo;
 
 #[repr(C, align(64))]
 struct Place<T> {
     live: AtomicBool,
+    /// Behind it among those that are free.
+    next: AtomicU32,
     value: UnsafeCell<MaybeUninit<T>>,
+}
+
+impl<T> Place<T> {
+    const fn empty() -> Place<T> {
+        Place { live: AtomicBool::new(false), next: AtomicU32::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }
+    }
 }
 
 struct Free {
     /// Used before; the one that was left longest ago is used first, so that stale handles stay dead for long.
-    spare: VecDeque<usize>,
+    spare: Fifo,
     /// Places from here on were never used.
     fresh: usize,
 }
@@ -36,15 +45,15 @@ impl<T: 'static, const N: usize> Slab<T, N> {
     /// An empty one.
     #[allow(clippy::new_without_default)] // large, and meant for statics
     pub const fn new() -> Self {
-        Self {
-            places: [const { Place { live: AtomicBool::new(false), value: UnsafeCell::new(MaybeUninit::uninit()) } };
-                N],
-            free: Mutex::new(Free { spare: VecDeque::new(), fresh: 0 }),
-        }
+        Self { places: [const { Place::empty() }; N], free: Mutex::new(Free { spare: Fifo::EMPTY, fresh: 0 }) }
     }
 
     fn free(&self) -> MutexGuard<'_, Free> {
         self.free.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn next(&self, place: u32) -> &AtomicU32 {
+        &self.places[place as usize].next
     }
 
     /// Puts an object into a place and gives its handle; `None` where all are taken.
@@ -54,7 +63,7 @@ impl<T: 'static, const N: usize> Slab<T, N> {
             free.fresh += 1;
             free.fresh - 1
         } else {
-            free.spare.pop_front()?
+            free.spare.pop(|place| self.next(place))? as usize
         };
         let place = &self.places[index];
         // SAFETY: the place is not live and this thread has taken it: nobody else touches it.
@@ -80,7 +89,7 @@ impl<T: 'static, const N: usize> Slab<T, N> {
         // SAFETY: it was live and this thread ended it.
         unsafe { (*place.value.get()).assume_init_drop() };
         let index = (handle - self.places.as_ptr() as usize) / size_of::<Place<T>>();
-        self.free().spare.push_back(index);
+        self.free().spare.push(index as u32, |place| self.next(place));
         true
     }
 

@@ -1,8 +1,13 @@
 //! The slots behind handles. There are as many as were ever outstanding at a time, in chunks that stay where they are.
 
+#![allow(unsafe_code)]
+
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::base::fifo::Fifo;
 use crate::transport::Event;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A handle: number of its slot in the low half, above it which of the slot's requests it is, from 1 on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,6 +51,8 @@ pub enum State {
 pub(super) struct Slot {
     /// Of the request that is in it, or was in it last; odd numbers are not special.
     generation: AtomicU32,
+    /// Behind it among those that are free.
+    next: AtomicU32,
     live: AtomicBool,
     /// A schedule that has not come to its end yet.
     pub scheduled: AtomicBool,
@@ -58,30 +65,33 @@ const CHUNKS: usize = 16384;
 
 struct Free {
     /// Left, the one that was left longest ago first.
-    spare: std::collections::VecDeque<u32>,
+    spare: Fifo,
     /// Slots from here on were never used.
     fresh: u32,
 }
 
 /// All slots of a process.
 pub(super) struct Table {
-    chunks: [OnceLock<Box<[Slot]>>; CHUNKS],
+    /// Null, or a chunk that is never given back: all zeros at first, so that the table takes no room in the library's file.
+    chunks: [AtomicPtr<[Slot; CHUNK]>; CHUNKS],
     free: Mutex<Free>,
 }
 
 pub(super) static TABLE: Table = Table {
-    chunks: [const { OnceLock::new() }; CHUNKS],
-    free: Mutex::new(Free { spare: std::collections::VecDeque::new(), fresh: 0 }),
+    chunks: [const { AtomicPtr::new(ptr::null_mut()) }; CHUNKS],
+    free: Mutex::new(Free { spare: Fifo::EMPTY, fresh: 0 }),
 };
 
-fn slots() -> Box<[Slot]> {
+fn slots() -> Box<[Slot; CHUNK]> {
     let slot = || Slot {
         generation: AtomicU32::new(0),
+        next: AtomicU32::new(0),
         live: AtomicBool::new(false),
         scheduled: AtomicBool::new(false),
         event: Event::new(),
     };
-    (0..CHUNK).map(|_| slot()).collect()
+    let slots: Vec<Slot> = (0..CHUNK).map(|_| slot()).collect();
+    slots.try_into().unwrap_or_else(|_| unreachable!("as many as a chunk has"))
 }
 
 impl Table {
@@ -90,7 +100,32 @@ impl Table {
     }
 
     fn slot(&self, number: u32) -> Option<&Slot> {
-        self.chunks.get(number as usize / CHUNK)?.get()?.get(number as usize % CHUNK)
+        let chunk = self.chunks.get(number as usize / CHUNK)?.load(Ordering::Acquire);
+        // SAFETY: null, or a chunk that `chunk` put there, complete, and that nobody takes away.
+        unsafe { chunk.as_ref() }.map(|slots| &slots[number as usize % CHUNK])
+    }
+
+    /// The chunk with this number, which is made where nobody has.
+    fn chunk(&'static self, number: usize) -> &'static [Slot; CHUNK] {
+        let place = self.chunks.get(number).expect("16 million requests are outstanding");
+        let mut chunk = place.load(Ordering::Acquire);
+        if chunk.is_null() {
+            let made = Box::into_raw(slots());
+            match place.compare_exchange(ptr::null_mut(), made, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => chunk = made,
+                Err(others) => {
+                    // SAFETY: made above, and seen by nobody.
+                    drop(unsafe { Box::from_raw(made) });
+                    chunk = others;
+                }
+            }
+        }
+        // SAFETY: not null, and never given back once it is in its place.
+        unsafe { &*chunk }
+    }
+
+    fn next(&self, number: u32) -> &AtomicU32 {
+        &self.slot(number).expect("a slot that was used before").next
     }
 
     /// A new request, pending until its event or, where it is `scheduled`, its schedule says otherwise.
@@ -99,7 +134,7 @@ impl Table {
     /// Panics where 16 million requests are outstanding.
     pub fn insert(&'static self, scheduled: bool) -> (Request, &'static Slot) {
         let mut free = self.free();
-        let number = match free.spare.pop_front() {
+        let number = match free.spare.pop(|number| self.next(number)) {
             Some(number) => number,
             None => {
                 free.fresh += 1;
@@ -107,8 +142,7 @@ impl Table {
             }
         };
         drop(free);
-        let chunk = self.chunks.get(number as usize / CHUNK).expect("16 million requests are outstanding");
-        let slot = &chunk.get_or_init(slots)[number as usize % CHUNK];
+        let slot = &self.chunk(number as usize / CHUNK)[number as usize % CHUNK];
         let generation = slot.generation.load(Ordering::Relaxed).wrapping_add(1).max(1);
         slot.scheduled.store(scheduled, Ordering::Relaxed);
         slot.generation.store(generation, Ordering::Relaxed);
@@ -142,7 +176,7 @@ impl Table {
         if let Some(slot) = self.live(request)
             && slot.live.swap(false, Ordering::AcqRel)
         {
-            self.free().spare.push_back(request.slot());
+            self.free().spare.push(request.slot(), |number| self.next(number));
         }
     }
 
