@@ -4,12 +4,13 @@ use std::ffi::c_int;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use pellucid_core::base::{Cause, Fault, env};
 use pellucid_core::bootstrap::Profiles;
 use pellucid_core::memory::heap;
 use pellucid_core::runtime::{self, Level, Start};
+use pellucid_core::team::algorithm;
 use pellucid_profile::recorder::{self, Mark, Stamp};
 use pellucid_profile::segment::{self, Segment};
 use pellucid_profile::{op, trace};
@@ -144,12 +145,14 @@ const PROFILES: Profiles = Profiles {
     place,
 };
 
-/// Words for where a PE of this host is.
+/// Words for where a PE of this host is. `line`: how long the source line may take.
 #[allow(unsafe_code)]
-fn place(segment: RawFd, pe: u32) -> String {
+fn place(segment: RawFd, pe: u32, line: Duration) -> String {
     // SAFETY: the runtime holds the descriptor open while it asks.
     let segment = unsafe { BorrowedFd::borrow_raw(segment) };
-    Segment::map(segment).map(|segment| segment.place(pe, line::of)).unwrap_or_default()
+    Segment::map(segment)
+        .map(|segment| segment.place(pe, |file, address| line::of(file, address, line)))
+        .unwrap_or_default()
 }
 
 /// The counters that `SHMEM_COUNTERS` names.
@@ -182,6 +185,8 @@ fn profile(start: &Start) -> bool {
             recorder::wire_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
             });
+            let names = algorithm::TABLE.iter().map(|row| format!("{}:{}", row.collective, row.name));
+            recorder::algorithm_names(names);
             recorder::mark(Mark::Initialized);
             true
         }
@@ -202,6 +207,7 @@ fn prepare(start: &Start, segment: RawFd) {
     recorder::memory(memory.heap, memory.data);
     heap::watch(recorder::heap_in_use);
     pellucid_core::team::watch_contexts(recorder::context_made);
+    pellucid_core::team::watch_algorithms(recorder::algorithm);
     let config = match &start.trace {
         Some(env::Trace { bytes, on, full, .. }) => (*bytes, *on, *full),
         None => return,

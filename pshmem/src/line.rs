@@ -12,14 +12,12 @@ use std::time::{Duration, Instant};
 
 use pellucid_core::os::library;
 
-/// What a message waits for its line at most.
-const PATIENCE: Duration = Duration::from_millis(600);
 /// Longer than any line.
 const LONGEST: usize = 1 << 10;
 
-/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in time.
-pub fn of(path: &str, address: u64) -> Option<String> {
-    let until = Instant::now() + PATIENCE;
+/// The place in the source that a return address of a file belongs to, `main at heat.c:203`; `None`: nobody knows it in so much time.
+pub fn of(path: &str, address: u64, patience: Duration) -> Option<String> {
+    let until = Instant::now().checked_add(patience).filter(|_| !patience.is_zero())?;
     let mut command = Command::new(tool()?);
     command.arg("line").arg(format!("{path}+{address:#x}")).env_clear();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;

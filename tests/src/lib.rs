@@ -6,6 +6,7 @@
 #![deny(unsafe_code)]
 
 pub mod browser;
+pub mod cgroup;
 pub mod collector;
 pub mod compile;
 pub mod declared;

@@ -8,6 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use crate::run::Job;
@@ -26,8 +27,19 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Starts one, or says that Slurm is not installed. Error: what went wrong.
+    /// Starts one whose nodes have as many CPUs as tests need and bind nothing, or says that Slurm is not installed. Error: what went
+    /// wrong.
     pub fn start() -> Result<Result<Cluster, String>, String> {
+        Self::of_nodes("task/none", 64)
+    }
+
+    /// As [`Self::start`], with nodes that have the CPUs of this machine and bind tasks to them.
+    pub fn that_binds() -> Result<Result<Cluster, String>, String> {
+        Self::of_nodes("task/affinity", std::thread::available_parallelism().map_or(1, usize::from))
+    }
+
+    fn of_nodes(task_plugin: &str, cpus: usize) -> Result<Result<Cluster, String>, String> {
+        static STARTED: AtomicUsize = AtomicUsize::new(0);
         for (tool, package) in
             [("munged", "munge"), ("slurmctld", "slurm-wlm"), ("slurmd", "slurm-wlm"), ("srun", "slurm-wlm")]
         {
@@ -35,13 +47,17 @@ impl Cluster {
                 return Ok(Err(format!("{tool} ({package}) is not installed")));
             }
         }
-        let folder = std::env::temp_dir().join(format!("pellucid-slurm-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!(
+            "pellucid-slurm-{}-{}",
+            std::process::id(),
+            STARTED.fetch_add(1, Ordering::Relaxed)
+        ));
         let mut cluster = Cluster { folder, daemons: Vec::new() };
-        cluster.begin().map_err(|error| format!("Slurm does not start: {error}"))?;
+        cluster.begin(task_plugin, cpus).map_err(|error| format!("Slurm does not start: {error}"))?;
         Ok(Ok(cluster))
     }
 
-    fn begin(&mut self) -> Result<(), String> {
+    fn begin(&mut self, task_plugin: &str, cpus: usize) -> Result<(), String> {
         let text = |error: std::io::Error| error.to_string();
         for part in ["state", "spool", "tmp/node1", "tmp/node2"] {
             std::fs::create_dir_all(self.folder.join(part)).map_err(text)?;
@@ -61,7 +77,8 @@ impl Cluster {
             format!("--log-file={}", path("munged.log")),
             format!("--seed-file={}", path("munge.seed")),
         ];
-        std::fs::write(self.folder.join("slurm.conf"), configuration(&self.folder)?).map_err(text)?;
+        std::fs::write(self.folder.join("slurm.conf"), configuration(&self.folder, task_plugin, cpus)?)
+            .map_err(text)?;
         let socket = self.folder.join("munge.sock");
         self.daemon("munged", &munge)?;
         if !system::wait_until(PATIENCE, || socket.exists()) {
@@ -151,7 +168,7 @@ impl Drop for Cluster {
     }
 }
 
-fn configuration(folder: &Path) -> Result<String, String> {
+fn configuration(folder: &Path, task_plugin: &str, cpus: usize) -> Result<String, String> {
     let said = |program: &str, options: &[&str]| Job::new(program).args(options).run().stdout.trim().to_string();
     let (host, user) = (said("hostname", &["-s"]), said("id", &["-un"]));
     // Held until all are known, so that no two are the same.
@@ -180,7 +197,7 @@ fn configuration(folder: &Path) -> Result<String, String> {
         ("SlurmctldLogFile", at("slurmctld.log")),
         ("SlurmdLogFile", at("slurmd-%n.log")),
         ("ProctrackType", "proctrack/linuxproc".into()),
-        ("TaskPlugin", "task/none".into()),
+        ("TaskPlugin", task_plugin.into()),
         ("SelectType", "select/cons_tres".into()),
         ("SelectTypeParameters", "CR_CPU".into()),
         ("SchedulerType", "sched/builtin".into()),
@@ -190,7 +207,7 @@ fn configuration(folder: &Path) -> Result<String, String> {
         ("MpiDefault", "none".into()),
         ("ReturnToService", "2".into()),
         ("SlurmdTimeout", "0".into()),
-        // As many CPUs as tests need, whatever there are.
+        // As many CPUs as said, whatever there are.
         ("SlurmdParameters", "config_overrides".into()),
     ] {
         writeln!(text, "{name}={value}").expect("writing to a string");
@@ -198,7 +215,7 @@ fn configuration(folder: &Path) -> Result<String, String> {
     for node in 1..=NODES {
         writeln!(
             text,
-            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs=64 RealMemory=65536 State=UNKNOWN",
+            "NodeName=node{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={} CPUs={cpus} RealMemory=65536 State=UNKNOWN",
             port(node)
         )
         .expect("writing to a string");

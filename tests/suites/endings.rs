@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use harness::cgroup::MemoryLimit;
 use harness::compile::Build;
 use harness::run::{Job, Outcome};
 use harness::{system, tree};
@@ -231,46 +232,15 @@ fn a_pe_that_is_gone_after_finalize_is_reported_while_others_wait_in_an_exit_han
     assert!(left.is_empty(), "processes are left: {left:?}");
 }
 
-/// A control group with a limit of memory, gone with this.
-struct Group(std::path::PathBuf);
-
-impl Group {
-    /// Error: why there can be none.
-    fn new(bytes: u64) -> Result<Group, String> {
-        let groups = std::fs::read_to_string("/proc/self/cgroup").map_err(|error| error.to_string())?;
-        let own = |controllers: &str| {
-            let line = groups.lines().find_map(|line| line.split_once(':')?.1.strip_prefix(controllers));
-            line.map(|path| path.trim_start_matches([':', '/']).to_owned())
-        };
-        let (place, limit) = match own("memory:") {
-            Some(own) => (std::path::Path::new("/sys/fs/cgroup/memory").join(own), "memory.limit_in_bytes"),
-            None => (std::path::Path::new("/sys/fs/cgroup").join(own(":").unwrap_or_default()), "memory.max"),
-        };
-        let group = Group(place.join(format!("pellucid-test-{}", std::process::id())));
-        let wrong = |error: std::io::Error| format!("{}: {error}", group.0.display());
-        std::fs::create_dir(&group.0).map_err(wrong)?;
-        std::fs::write(group.0.join(limit), bytes.to_string()).map_err(wrong)?;
-        Ok(group)
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        let path = self.0.clone();
-        system::wait_until(Duration::from_secs(5), || std::fs::remove_dir(&path).is_ok());
-    }
-}
-
 #[test]
 fn a_kill_by_the_memory_limit_is_named() {
-    let group = match Group::new(96 << 20) {
+    let group = match MemoryLimit::new("endings", 96 << 20) {
         Ok(group) => group,
         Err(reason) => return println!("not tested: no control group with a limit of memory can be made: {reason}"),
     };
     let binary = Build::program("endings/hungry.c").build();
-    let script = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
     let oshrun = tree::tool("oshrun");
-    let job = Job::new("sh").args(["-c", &script, "sh"]).arg(&oshrun).args(["-n", "3"]).arg(&binary).limit(60);
+    let job = Job::new("sh").args(["-c", &group.script(), "sh"]).arg(&oshrun).args(["-n", "3"]).arg(&binary).limit(60);
     let outcome = job.env("SHMEM_SYMMETRIC_SIZE", "1m").run().expect_code(128 + 9);
     outcome.expect_text(&["PE 1 of 3", "signal 9 (kill), out of memory: the limit of its cgroup is 96 MiB, "]);
 }

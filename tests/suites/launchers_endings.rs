@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use harness::cgroup::MemoryLimit;
 use harness::compile::Build;
 use harness::launchers::{self, Family, Launcher};
 use harness::run::{Job, Outcome};
@@ -53,6 +54,14 @@ fn add(trials: &mut Vec<Trial>, name: &'static str, launcher: &Arc<Launcher>) {
     }
     let (alone, title) = (launcher.clone(), format!("{name}: one PE a host ends: _exit-0"));
     trials.push(Trial::test(title, move || one_pe_a_host_ends(&alone).map_err(Failed::from)));
+    let (hungry, title) = (launcher.clone(), format!("{name}: killed for want of memory"));
+    trials.push(Trial::test(title, move || memory_is_named(&hungry).map_err(Failed::from)));
+    // `srun` asks the user what is meant.
+    if launcher.family != Family::Slurm {
+        let launcher = launcher.clone();
+        let title = format!("{name}: Ctrl-C ends a Python program");
+        trials.push(Trial::test(title, move || an_interrupt_ends_python(&launcher).map_err(Failed::from)));
+    }
     for victim in [Victim::Launcher, Victim::Parent] {
         let launcher = launcher.clone();
         let title = format!("{name}: killed: {victim:?}");
@@ -165,6 +174,49 @@ fn waiting(launcher: &Launcher, name: &str) -> (PathBuf, PathBuf) {
     let name = format!("{name}-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
     let binary = Build::program("launchers/waits.c").named(&name).build();
     (binary, tree::fresh(&name).join("ready"))
+}
+
+/// Whatever the launcher makes of it, and however soon it ends the others.
+fn memory_is_named(launcher: &Launcher) -> Verdict {
+    let name = format!("hungry-{:?}-{}-{}", launcher.family, launcher.protocol, launcher.version());
+    let limit = match MemoryLimit::new(&name, 96 << 20) {
+        Ok(limit) => limit,
+        Err(reason) => return skip(&format!("no control group with a limit of memory can be made: {reason}")),
+    };
+    let binary = Build::program("endings/hungry.c").named(&name).build();
+    for round in 0..system::repetitions(3, 300) {
+        let job = launcher.job(3).args(["sh", "-c", &limit.script(), "sh"]).arg(&binary).limit(60);
+        let outcome = job.env("SHMEM_SYMMETRIC_SIZE", "1m").run();
+        ensure(outcome.code() > 0, &outcome, &format!("round {round}: a failure is expected"))?;
+        nobody_is_left(&binary, &format!("round {round}"))?;
+        for part in ["pellucid: PE 1 of 3 on host ", "out of memory: the limit of its cgroup is 96 MiB, "] {
+            let found = outcome.stderr.contains(part) || outcome.stdout.contains(part);
+            ensure(found, &outcome, &format!("round {round}: it is not said: {part}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// Python's handler takes a note only, which comes to something when a call returns.
+fn an_interrupt_ends_python(launcher: &Launcher) -> Verdict {
+    let Some(python) = system::find(&["python3"]) else { return skip("no python3") };
+    let script = tree::package().join("programs/launcher/interrupt.py");
+    for what in ["sleeps", "waits"] {
+        let folder = tree::fresh(&format!("interrupt-{:?}-{}-{what}", launcher.family, launcher.version()));
+        let job = launcher.job(3).arg(&python).arg(&script).arg(tree::library("libsma.so")).arg(what).arg(&folder);
+        let running = job.limit(40).start();
+        let ready = system::wait_until(Duration::from_secs(20), || system::entries(&folder).len() == 3);
+        std::thread::sleep(Duration::from_millis(300));
+        let before = Instant::now();
+        system::signal(running.pid(), libc::SIGINT);
+        let outcome = running.wait();
+        ensure(ready, &outcome, "three PEs start")?;
+        ensure(before.elapsed() < SOON, &outcome, &format!("{what}: it takes {:?}", before.elapsed()))?;
+        ensure(outcome.code() > 0, &outcome, &format!("{what}: a failure is expected"))?;
+        let blames = outcome.stderr.contains("takes no part") || outcome.stdout.contains("takes no part");
+        ensure(!blames, &outcome, &format!("{what}: nobody is to blame"))?;
+    }
+    Ok(())
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -81,6 +81,44 @@ fn the_page_of_slurm_holds() {
     metrics_of_a_step(&cluster, &folder);
 }
 
+/// Where Slurm binds tasks, the part of `oshrun` on the other node is no task of one CPU: it has all that the job has there.
+#[test]
+fn the_parts_of_oshrun_are_not_bound() {
+    if is_over_network() {
+        return;
+    }
+    let cluster = match Cluster::that_binds() {
+        Ok(Ok(cluster)) => cluster,
+        Ok(Err(reason)) => return println!("skipped: {reason}"),
+        Err(error) => panic!("{error}"),
+    };
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let folder = tree::fresh("slurm-binds");
+    let look = "grep Cpus_allowed_list /proc/self/status";
+    let lists = |line: &str| -> Vec<String> {
+        let outcome = run(&cluster, &folder, line).run().expect_code(0);
+        assert!(!outcome.stderr.contains("srun:"), "srun has nothing to say\n{}", outcome.describe());
+        let found = outcome.stdout.lines().filter(|line| line.contains("Cpus_allowed_list"));
+        found.map(|line| line.rsplit([' ', '\t']).next().unwrap_or_default().to_owned()).collect()
+    };
+    let all = if cpus > 1 { format!("0-{}", cpus - 1) } else { "0".to_owned() };
+    if cpus > 1 {
+        let bound = lists(&format!("srun --mpi=none --nodes=2 --ntasks=2 --cpu-bind=map_cpu:0 {look}"));
+        assert_eq!(bound, ["0", "0"], "this Slurm binds");
+    }
+    let info = run(&cluster, &folder, "salloc -N 2 -n 2 oshrun --info").run().expect_code(0);
+    info.expect_text(&["--cpu-bind=none", "--nodelist=node"]);
+    let tasks = 2 * cpus;
+    let seen = lists(&format!("salloc --quiet -N 2 -n {tasks} oshrun --bind none {look}"));
+    assert_eq!(seen, vec![all; tasks]);
+    if system::library("libfabric.so.1").is_some() {
+        let hello = Build::source("hello", &tree::workspace().join("examples/hello/hello.c")).build();
+        let outcome =
+            run(&cluster, &folder, &format!("salloc --quiet -N 2 -n {tasks} oshrun {}", hello.display())).run();
+        outcome.expect_code(0).expect_text(&[&format!("OK, all {tasks} PEs signed")]);
+    }
+}
+
 /// Each node of a step sends the numbers of its PEs, and hands them over to an exporter, under the name of the step.
 fn metrics_of_a_step(cluster: &Cluster, folder: &Path) {
     let short = Build::program("metrics/short.c").build();

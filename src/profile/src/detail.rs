@@ -367,6 +367,17 @@ pub struct Context {
     pub team: Option<TeamKey>,
 }
 
+/// How often the calls of a routine have taken an algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Algorithm {
+    /// C name of the routine; empty for what found no room.
+    pub routine: String,
+    /// Collective and name, as in `SHMEM_COLLECTIVES`; empty for what found no room.
+    pub name: String,
+    /// How often. A call may take several, each more than once.
+    pub calls: u64,
+}
+
 /// A hardware or software counter of a PE.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counter {
@@ -508,6 +519,8 @@ pub struct Detail {
     pub counters: Counters,
     /// What the network says of itself: name and value.
     pub wire: Vec<(String, u64)>,
+    /// Algorithms of collectives; empty in profiles of earlier versions.
+    pub algorithms: Vec<Algorithm>,
     /// What recording costs.
     pub cost: Cost,
     /// Begins and ends of regions, and markers, that could not be kept.

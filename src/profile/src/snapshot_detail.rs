@@ -7,8 +7,9 @@ use std::sync::atomic::{
 };
 
 use crate::detail::{
-    Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Sync, System, Team, TeamKey, Traffic, Usage,
+    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Region, Sync, System, Team, TeamKey, Traffic, Usage,
 };
+use crate::op;
 use crate::sample;
 use crate::segment::Segment;
 use crate::segment::extra::{self, KEY_REGION, PEER_OVERFLOW, PEERS, REGIONS, SYNCS, split_key};
@@ -46,6 +47,7 @@ pub(crate) fn take<'a>(
         peers(segment, slot, &mut sums.peers);
         region_times(segment, slot, end_ns, &mut regions);
         contexts(slot, &mut sums.contexts);
+        algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut detail.nbi);
         let used = slot.extra.syncs_used.load(Acquire) > 0;
         if used || slot.extra.teams.iter().any(|team| team.calls.load(Relaxed) > 0) {
@@ -55,6 +57,7 @@ pub(crate) fn take<'a>(
     }
     detail.counters = counters.finish();
     detail.peers = sums.peers.into_values().collect();
+    detail.algorithms = algorithm_list(region, &sums.algorithms);
     detail.contexts =
         sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
@@ -101,6 +104,7 @@ fn life_ns(segment: &Segment, head: &layout::RegionHead, slot: &Slot, end_ns: u6
 struct Sums {
     peers: BTreeMap<u64, Peer>,
     contexts: BTreeMap<u64, Context>,
+    algorithms: BTreeMap<u64, u64>,
     teams: Vec<ThreadTeams>,
 }
 
@@ -206,6 +210,26 @@ fn contexts(slot: &Slot, sums: &mut BTreeMap<u64, Context>) {
             sum.orders += orders;
         }
     }
+}
+
+/// By key; 0 is what found no room.
+fn algorithms(slot: &Slot, sums: &mut BTreeMap<u64, u64>) {
+    for row in &slot.extra.algorithms {
+        let calls = get(&row.calls);
+        if calls > 0 {
+            *sums.entry(get(&row.key)).or_default() += calls;
+        }
+    }
+}
+
+fn algorithm_list(region: &layout::Region, sums: &BTreeMap<u64, u64>) -> Vec<Algorithm> {
+    let named = |(&key, &calls): (&u64, &u64)| {
+        let (op, number) = extra::split_algorithm_key(key);
+        let routine = op::get(op).map_or("", |row| row.name).to_owned();
+        let name = region.names.algorithms.get(usize::from(number)).filter(|_| key > 0);
+        Algorithm { routine, name: name.map(layout::Text::get).unwrap_or_default(), calls }
+    };
+    sums.iter().map(named).collect()
 }
 
 /// The team that a context is of.

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use serde_json::{Value, json};
 
 use crate::runs::{PES, build, diff, json, oshprof, profiles, rows, source, version};
+use harness::run::Job;
 use harness::tree;
 
 const STEPS: u64 = 5;
@@ -59,6 +60,48 @@ fn a_put_in_64_parts() {
     // The other way round it is less.
     let (outcome, found) = diff(&profiles("split-base", &version("SPLIT"), 2, &[]), base(), &[]);
     assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("improvement")));
+}
+
+/// The library makes another choice: the program is the same, and nothing is worse.
+#[test]
+fn another_algorithm_is_named() {
+    let binary = version("BASE");
+    let forced = |name: &str| -> Vec<PathBuf> {
+        let root = tree::fresh(&format!("regression/algorithm-{name}"));
+        let directories = [root.join("run0"), root.join("run1")];
+        for directory in &directories {
+            let job = Job::oshrun(PES).arg("--profile-dir").arg(directory).arg(&binary);
+            job.env("SHMEM_COLLECTIVES", &format!("barrier:{name}")).run().expect_code(0);
+        }
+        directories.into()
+    };
+    let (counter, dissemination) = (forced("counter"), forced("dissemination"));
+    let report = oshprof(&["report", "--json"]).arg(&counter[0]).run();
+    let report = json(&report);
+    let barrier = rows(&report, "routines").iter().find(|routine| routine["name"] == "shmem_barrier_all").unwrap();
+    let calls = STEPS * PES as u64;
+    assert_eq!(barrier["calls"], calls);
+    assert_eq!(barrier["algorithms"], json!([{ "name": "barrier:counter", "calls": calls }]));
+    let view = oshprof(&["report", "--view", "algorithms"]).arg(&counter[0]).run();
+    assert!(view.stdout.contains("barrier:counter") && !view.stdout.contains("Contexts"), "{}", view.describe());
+
+    let (outcome, found) = diff(&counter, &dissemination, &[]);
+    assert_eq!((outcome.code(), &found["verdict"]), (0, &json!("ok")), "{found:#}");
+    let of_barrier = |change: &&Value| change["op"] == "shmem_barrier_all";
+    let changed: Vec<&Value> = rows(&found["counts"], "changed").iter().filter(of_barrier).collect();
+    let told =
+        |change: &Value| (change["detail"].clone(), change["base"]["calls"].clone(), change["new"]["calls"].clone());
+    let mut told: Vec<_> = changed.iter().map(|change| told(change)).collect();
+    told.sort_by_key(|(detail, _, _)| detail.to_string());
+    let wanted = [("algorithm barrier:counter", calls, 0), ("algorithm barrier:dissemination", 0, calls)];
+    assert_eq!(told, wanted.map(|(detail, base, new)| (json!(detail), json!(base), json!(new))));
+    assert!(changed.iter().all(|change| change["effect"] == "same total" && change["certain"] == true), "{found:#}");
+    let text = oshprof(&["diff"]).args(&counter).arg("--").args(&dissemination).run();
+    assert!(
+        text.stdout.contains("shmem_barrier_all, algorithm barrier:dissemination: 0 -> 40 calls"),
+        "{}",
+        text.describe()
+    );
 }
 
 #[test]

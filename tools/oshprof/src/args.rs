@@ -67,7 +67,8 @@ newest one in this directory).
                  nbi: nonblocking operations from issue to completion
                  regions: by region (shmem_pcontrol), and the program's markers;
                  markers: these alone
-                 contexts: by context and by team; teams: these alone
+                 contexts: by context and by team (teams: these alone), and the
+                 algorithms of collectives (algorithms: these alone)
                  counters: hardware and software counters (oshrun --counters);
                  unavailable: those that the system does not have
                  network: calls and bytes to this host and to others (distances:

@@ -161,6 +161,7 @@ fn every_table_is_a_file_of_its_own() {
         "markers",
         "contexts",
         "teams",
+        "algorithms",
         "network",
         "distances",
         "pe",
@@ -212,7 +213,7 @@ fn all_views_are_one_object() {
         "waits",
         "nbi",
     ];
-    for name in members.into_iter().chain(["regions", "contexts", "teams", "by_distance", "network"]) {
+    for name in members.into_iter().chain(["regions", "contexts", "teams", "algorithms", "by_distance", "network"]) {
         assert!(!all[name].is_null(), "{name}");
         let view = match name {
             "per_size" => "sizes",

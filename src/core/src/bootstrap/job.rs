@@ -8,6 +8,7 @@
 use super::key_values::KeyValues;
 use super::round::Round;
 use crate::base::{Cause, Fault};
+use crate::os::alive::Alive;
 use crate::os::other::{self, Ended};
 use crate::os::{cpu, futex, library, mmap, wait};
 use std::ops::Range;
@@ -62,6 +63,8 @@ struct Slot {
     crash: AtomicU32,
     /// [`LEFT`] and the status with which it has begun to end without finalize; 0: it has not.
     left: AtomicU32,
+    /// Held by a thread of the PE, where somebody wants to know.
+    alive: Alive,
     affinity: [AtomicU64; cpu::MASK_WORDS],
 }
 
@@ -382,6 +385,11 @@ impl<'a> Pe<'a> {
     /// Where the signal of a crash is noted.
     pub(crate) fn crash(&self) -> &'a AtomicU32 {
         &self.0.crash
+    }
+
+    /// What tells of its end before its files are closed.
+    pub(crate) fn alive(&self) -> &'a Alive {
+        &self.0.alive
     }
 
     /// It begins to end with this status, without finalize.

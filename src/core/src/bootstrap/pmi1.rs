@@ -8,7 +8,10 @@ use crate::base::Fault;
 use std::ops::Range;
 use std::os::fd::{OwnedFd, RawFd};
 use std::sync::OnceLock;
+use std::time::Duration;
 
+/// How long a launcher that was told of an abort may take to end this process.
+const AFTER_ABORT: Duration = Duration::from_secs(1);
 /// Bytes of a request at most: servers read lines into buffers of this size.
 const LINE: usize = 1024;
 
@@ -171,8 +174,17 @@ impl Wireup for Pmi1 {
 
     fn abort(&self, status: i32, _: &str) {
         if self.socket.is_ours() {
-            let _ = self.socket.tell(format!("cmd=abort exitcode={status}\n").as_bytes());
+            let told = self.socket.tell(format!("cmd=abort exitcode={status}\n").as_bytes());
+            // Where this PE ended first, Hydra's proxy would see that and be gone when `mpiexec` tells it to end the others. Of that
+            // `mpiexec` dies (SIGPIPE), with all that it has not printed yet.
+            if told.is_ok() {
+                self.socket.outlive(AFTER_ABORT);
+            }
         }
+    }
+
+    fn kills_at_once(&self) -> bool {
+        true
     }
 
     fn server(&self) -> Option<OwnedFd> {

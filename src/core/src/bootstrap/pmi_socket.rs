@@ -2,6 +2,7 @@
 
 use super::value;
 use crate::base::{Cause, Fault};
+use crate::os::poll::{self, For};
 use crate::os::{host, mmap, process, socket};
 use std::fs::File;
 use std::io::Read;
@@ -115,6 +116,11 @@ impl Socket {
     pub(super) fn tell(&self, request: &[u8]) -> Result<(), Fault> {
         let _whole = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         socket::send_all(&self.file, request).map_err(|error| self.closed(&error))
+    }
+
+    /// Waits until the launcher closes the connection, for so long at most.
+    pub(super) fn outlive(&self, at_most: Duration) {
+        poll::wait(&[(self.fd(), For::Hangup)], Some(at_most));
     }
 
     fn closed(&self, error: &std::io::Error) -> Fault {

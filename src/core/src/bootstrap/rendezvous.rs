@@ -42,7 +42,7 @@ pub struct Profiles {
     /// Has a segment count from the begin of the segment with PE 0.
     pub follow: fn(RawFd, &[u8]),
     /// Words for where a PE is, from the segment of its host: `in shmem_quiet`; empty where it has recorded nothing.
-    pub place: fn(RawFd, u32) -> String,
+    pub place: fn(RawFd, u32, Duration) -> String,
 }
 
 /// A process of a job under another's launcher.

@@ -49,6 +49,11 @@ pub trait Wireup: Send + Sync {
         None
     }
 
+    /// Whether the launcher kills the PEs of a host as soon as the connection of one of them is closed.
+    fn kills_at_once(&self) -> bool {
+        false
+    }
+
     /// Tells the launcher that this PE is about to end in good order.
     fn finish(&self) {}
 }

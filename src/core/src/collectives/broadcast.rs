@@ -7,7 +7,7 @@ use super::inter_host;
 use crate::base::{Cause, Fault};
 use crate::team::algorithm::{Broadcast, FAN};
 use crate::team::sync_block::WORDS;
-use crate::team::{Handle, Team, World};
+use crate::team::{Handle, Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
 /// Copies `bytes` bytes at `source` on member `root` to `dest` on every member, the root too. Gives 0, -1 for an invalid team.
@@ -76,7 +76,7 @@ pub(super) fn intra_host(
     root_too: bool,
 ) -> Result<(), Fault> {
     let call = HostCall::begin(w, team, signature(Kind::Broadcast, bytes))?;
-    if w.algorithms.broadcast(bytes, team.size, w.map.oversubscribed) == Broadcast::Tree {
+    if chosen(w.algorithms.broadcast(bytes, team.size, w.map.oversubscribed)) == Broadcast::Tree {
         // SAFETY: source and dest were checked for `bytes` bytes, at most INLINE.
         return unsafe { tree(&call, dest, source, bytes, root, root_too) };
     }

@@ -7,7 +7,7 @@ use super::contribution::{HostCall, INLINE, Kind, signature};
 use super::inter_host;
 use crate::base::Fault;
 use crate::team::algorithm::Fcollect;
-use crate::team::{Handle, World};
+use crate::team::{Handle, World, chosen};
 use crate::transport::shm::copy::copy;
 
 /// Concatenates `bytes` bytes of every member, in the order of the team. Gives 0, -1 for an invalid team.
@@ -27,7 +27,7 @@ pub fn fcollect(w: &World, team: Handle, dest: *mut u8, source: *const u8, bytes
         return inter_host::fcollect(w, team, hierarchy, dest, source, bytes).map(|()| 0);
     }
     let call = HostCall::begin(w, team, signature(Kind::Fcollect, bytes))?;
-    if w.algorithms.fcollect(bytes, team.size, w.map.oversubscribed) == Fcollect::Leader {
+    if chosen(w.algorithms.fcollect(bytes, team.size, w.map.oversubscribed)) == Fcollect::Leader {
         return leader(w, &call, dest, source, bytes);
     }
     let inline = bytes <= INLINE;

@@ -10,7 +10,7 @@ use super::kernel::Kernel;
 use crate::base::Fault;
 use crate::team::algorithm::{BLOCK, FAN, Reduce};
 use crate::team::sync_block::WORDS;
-use crate::team::{Handle, Team, World};
+use crate::team::{Handle, Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
 /// Combines `nelems` elements of every member into `dest` on all; `dest` may be `source`. Gives 0, -1 for an invalid team.
@@ -54,7 +54,7 @@ pub(super) fn intra_host(
 ) -> Result<(), Fault> {
     let bytes = nelems * kernel.elem;
     let call = HostCall::begin(w, team, signature(Kind::Reduce, bytes))?;
-    match w.algorithms.reduce(bytes, team.size, w.map.oversubscribed) {
+    match chosen(w.algorithms.reduce(bytes, team.size, w.map.oversubscribed)) {
         Reduce::Flat => flat(&call, dest, source, nelems, bytes, kernel),
         Reduce::Tree => tree(w, call, dest, source, nelems, bytes, kernel),
         Reduce::Whole => whole(&call, dest, source, nelems, kernel),

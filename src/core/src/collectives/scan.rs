@@ -8,7 +8,7 @@ use super::kernel::Kernel;
 use crate::base::Fault;
 use crate::team::algorithm::Scan;
 use crate::team::sync_block::WORDS;
-use crate::team::{Handle, Team, World};
+use crate::team::{Handle, Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
 /// Member `i` gets the combination of the elements of members 0 to `i`. Gives 0, -1 for an invalid team.
@@ -75,7 +75,7 @@ pub(super) fn intra_host(
     kind: Kind,
 ) -> Result<(), Fault> {
     let bytes = nelems * kernel.elem;
-    if w.algorithms.scan(bytes, team.size, w.map.oversubscribed) == Scan::Doubling {
+    if chosen(w.algorithms.scan(bytes, team.size, w.map.oversubscribed)) == Scan::Doubling {
         return doubling(w, team, dest, source, nelems, bytes, kernel, kind);
     }
     let call = HostCall::begin(w, team, signature(kind, bytes))?;

@@ -16,8 +16,15 @@ use std::time::{Duration, Instant};
 
 /// The signals.
 const CRASHES: [c_int; 6] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT, libc::SIGSYS];
-/// How long a program that crashes waits for what is said of it.
+/// How long a program that crashes waits for whoever is to say what is known of it: a lock that the program held when it crashed may
+/// keep that one from it.
 const MOMENT: Duration = Duration::from_secs(1);
+/// How long it waits for one who was kept by nothing, and looks for the source line on a machine that has much to do.
+const LINE: Duration = Duration::from_secs(5);
+/// [`Note::said`]: somebody is at it, and was kept by nothing.
+const BEGUN: u32 = 1;
+/// All is said.
+const SAID: u32 = 2;
 
 /// What a crash is told to.
 pub struct Note {
@@ -25,8 +32,8 @@ pub struct Note {
     pub signal: &'static AtomicU32,
     /// An eventfd that is written to.
     pub wake: RawFd,
-    /// Set by whoever was woken, when all is said.
-    pub said: AtomicU32,
+    /// How far whoever was woken is.
+    said: AtomicU32,
     owner: i32,
 }
 
@@ -51,10 +58,29 @@ pub fn watch(signal: &'static AtomicU32, wake: RawFd) -> &'static Note {
 }
 
 impl Note {
+    /// What can be said without the source line is known.
+    pub fn begun(&self) {
+        self.said.store(BEGUN, Ordering::Release);
+        futex::wake_all(&self.said);
+    }
+
     /// All is said: the crash may go on.
     pub fn done(&self) {
-        self.said.store(1, Ordering::Release);
+        self.said.store(SAID, Ordering::Release);
         futex::wake_all(&self.said);
+    }
+
+    /// Waits until all is said, or nobody is there to say it. Makes system calls only.
+    fn wait(&self) {
+        let begin = Instant::now();
+        loop {
+            let said = self.said.load(Ordering::Acquire);
+            let patience = if said == BEGUN { LINE } else { MOMENT };
+            if said == SAID || begin.elapsed() >= patience {
+                return;
+            }
+            futex::wait(&self.said, said, MOMENT / 20);
+        }
     }
 }
 
@@ -72,10 +98,7 @@ extern "C" fn crashed(number: c_int, info: *mut libc::siginfo_t, _: *mut c_void)
         {
             let one = 1_u64;
             libc::write(note.wake, (&raw const one).cast(), 8);
-            let until = Instant::now() + MOMENT;
-            while note.said.load(Ordering::Acquire) == 0 && Instant::now() < until {
-                futex::wait(&note.said, 0, MOMENT / 20);
-            }
+            note.wait();
         }
         // An instruction that faults is carried out once more, so that a core file shows it. All else is sent once more; what a
         // process sends has no positive code.

@@ -1,5 +1,6 @@
 //! The operating system: all raw system calls of the runtime are here.
 
+pub mod alive;
 pub mod ancestors;
 pub mod cpu;
 pub mod crash;
@@ -8,6 +9,7 @@ pub mod elf;
 pub mod fork;
 pub mod futex;
 pub mod host;
+pub mod interrupt;
 pub mod library;
 pub mod machine;
 pub mod mmap;

@@ -39,6 +39,14 @@ impl Other {
         self.fd.as_ref().map(AsRawFd::as_raw_fd)
     }
 
+    /// Whether it was sent a signal that nothing survives, and is not gone yet.
+    pub fn is_killed(&self) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+        let pending = pending.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);
+        pending & 1 << (libc::SIGKILL - 1) != 0
+    }
+
     /// How it ended; `None`: it runs.
     pub fn ended(&self) -> Option<Ended> {
         // `pid (name) state ppid ...`, where the name may hold anything.

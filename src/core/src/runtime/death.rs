@@ -4,9 +4,10 @@ use super::Process;
 use crate::os::other::Ended;
 use crate::os::{process, signal};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::time::Duration;
 
 /// As [`crate::bootstrap::Profiles::place`].
-pub(super) type Describe = fn(RawFd, u32) -> String;
+pub(super) type Describe = fn(RawFd, u32, Duration) -> String;
 
 /// Where to look for what is said.
 pub(super) struct Words {
@@ -17,9 +18,9 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// `memory`: what the kernel's count of kills for want of memory says, see [`crate::os::oom`].
+    /// `line`: how long the source line may take, none at zero. `memory`: what the kernel's count of kills for want of memory says, see [`crate::os::oom`].
     /// `PE 2 of 4 on host b (pid 71) was killed by signal 11 (segmentation fault) in shmem_quiet`
-    pub fn of(&self, pe: u32, ended: Ended, memory: Option<String>) -> String {
+    pub fn of(&self, pe: u32, ended: Ended, memory: Option<String>, line: Duration) -> String {
         let job = &self.process.job;
         let (npes, host, pid) = (job.npes(), process::host_name(), job.pe(pe).pid());
         // The kernel kills by this signal, which is not always seen.
@@ -27,12 +28,17 @@ impl Words {
             Ended::Killed(libc::SIGKILL) | Ended::Unknown => memory,
             _ => None,
         };
-        format!("PE {pe} of {npes} on host {host} (pid {pid}) {}{}", how(ended, memory), self.place(pe))
+        format!("PE {pe} of {npes} on host {host} (pid {pid}) {}{}", how(ended, memory), self.place(pe, line))
     }
 
-    fn place(&self, pe: u32) -> String {
+    /// Whether a PE is inside a routine that may take long.
+    pub fn is_inside(&self, pe: u32) -> bool {
+        self.place(pe, Duration::ZERO).starts_with(" in shmem")
+    }
+
+    fn place(&self, pe: u32, line: Duration) -> String {
         let segment = self.segment.as_ref();
-        let place = segment.map(|segment| (self.describe)(segment.as_raw_fd(), pe)).unwrap_or_default();
+        let place = segment.map(|segment| (self.describe)(segment.as_raw_fd(), pe, line)).unwrap_or_default();
         if place.is_empty() { String::new() } else { format!(" {place}") }
     }
 }

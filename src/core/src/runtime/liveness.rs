@@ -8,7 +8,7 @@
 //! Launchers that notice by themselves are given the time to: they know the exit status.
 
 use super::death::{self, Describe, Words};
-use super::{Process, WIREUP, exit};
+use super::{Process, WIREUP, exit, kills};
 use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
 use crate::bootstrap::ring::{Host, Ring, Stage};
 use crate::os::crash::{self, Note};
@@ -16,7 +16,7 @@ use crate::os::oom::Kills;
 use crate::os::other::{self, Ended, Other};
 use crate::os::poll::{self, For};
 use crate::os::wakeup::Wakeup;
-use crate::os::{mmap, process, socket, thread};
+use crate::os::{interrupt, mmap, process, socket, thread};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -29,6 +29,14 @@ const LAUNCHERS: Duration = Duration::from_millis(500);
 const ENDING: Duration = Duration::from_secs(1);
 /// How long the PEs of another host may take to say what they have seen of one of theirs.
 const THEIRS: Duration = Duration::from_secs(1);
+/// After Ctrl-C, PEs that stay inside the library for so long wait for each other.
+const DEAF: Duration = Duration::from_millis(500);
+/// How long after Ctrl-C that is looked for.
+const LEAVING: Duration = Duration::from_secs(5);
+/// How long a message waits for its source line, where others wait for the message.
+const LINE: Duration = Duration::from_millis(600);
+/// The same in a process that crashes, which waits by itself.
+const OWN_LINE: Duration = Duration::from_secs(4);
 /// A launcher that ends the job in good order may be gone for so long before this PE ends.
 const FAREWELL: Duration = Duration::from_millis(200);
 
@@ -76,6 +84,8 @@ struct Watch {
     ring: Option<Ring>,
     /// A host that is gone, and since when.
     gone: Option<(Host, Instant)>,
+    /// Ctrl-C came, and the program has only taken a note of it.
+    interrupted: Option<Instant>,
     /// Somebody else ends the job: since when, and whether the launcher was told once more.
     ending: Option<(Instant, bool)>,
 }
@@ -95,9 +105,20 @@ pub(super) fn start(process: &'static Process, segment: Option<&OwnedFd>, descri
         server: Some(wireup.server().map_or_else(|| Server::Parent(Other::new(other::parent())), Server::Connection)),
         ring: None,
         gone: None,
+        interrupted: None,
         ending: None,
     };
-    let _ = thread::spawn(c"pellucid-watch", move || watch.run());
+    let told_early = wireup.kills_at_once();
+    let _ = thread::spawn(c"pellucid-watch", move || {
+        if told_early {
+            process.job.pe(process.pe).alive().hold();
+        }
+        watch.run()
+    });
+    interrupt::watch(door.wakeup.fd());
+    if told_early {
+        kills::watch(&door.words);
+    }
 }
 
 /// This host's neighbours are watched from now on.
@@ -119,7 +140,7 @@ pub(super) fn tell(stage: Stage) {
 /// What is said of this PE, which ends by `exit` with this status; `None`: nobody watches.
 pub(super) fn words(status: i32) -> Option<String> {
     let words = &DOOR.get()?.words;
-    Some(words.of(words.process.pe, Ended::Exited(status), None))
+    Some(words.of(words.process.pe, Ended::Exited(status), None, LINE))
 }
 
 /// The PEs on both sides of this one.
@@ -141,6 +162,7 @@ impl Watch {
             poll::wait(&fds, self.patience());
             self.door.wakeup.clear();
             self.look_at_self();
+            self.look_at_interrupt();
             self.look_at_mates();
             self.look_at_server();
             self.look_at_ring();
@@ -169,6 +191,7 @@ impl Watch {
             || self.mates.iter().any(|mate| mate.other.as_ref().is_none_or(blind))
             || self.ring.as_ref().is_some_and(Ring::is_waiting)
             || self.gone.is_some()
+            || self.interrupted.is_some()
             || self.ending.is_some();
         asks.then_some(ASK)
     }
@@ -204,7 +227,11 @@ impl Watch {
         let request = ExitRequest { pe: self.process.pe as i32, status, kind: ExitKind::Failed };
         let is_final = slot.state() == PeState::Finalized;
         if is_final || job.request_exit(request) {
-            let text = self.door.words.of(self.process.pe, ended, None);
+            let words = |line| self.door.words.of(self.process.pe, ended, None, line);
+            // A lock that the crash left closed would keep this thread here.
+            drop(words(Duration::ZERO));
+            note.begun();
+            let text = words(OWN_LINE);
             exit::announce(&text);
             if !is_final {
                 exit::before_failure();
@@ -216,6 +243,36 @@ impl Watch {
             }
         }
         note.done();
+    }
+
+    /// A handler that only takes a note of Ctrl-C, as Python's does, comes to nothing where all PEs wait for each other inside the library.
+    /// Those of one host know that of each other.
+    fn look_at_interrupt(&mut self) {
+        let (job, words) = (&self.process.job, &self.door.words);
+        if interrupt::came() {
+            // What comes of PEs that leave is expected then.
+            job.set_interrupted(libc::SIGINT);
+            self.interrupted.get_or_insert_with(Instant::now);
+        }
+        let is_alone = job.pes().len() == job.npes() as usize;
+        let waits = |pe| job.pe(pe).state() == PeState::Initialized && words.is_inside(pe);
+        let Some(since) = self.interrupted.filter(|since| is_alone && since.elapsed() >= DEAF) else { return };
+        if !job.pes().all(waits) {
+            // Some are about to leave: within a while, or not at all.
+            self.interrupted = Some(since).filter(|since| since.elapsed() < LEAVING);
+            return;
+        }
+        self.interrupted = None;
+        let status = 128 + libc::SIGINT;
+        let request = ExitRequest { pe: self.process.pe as i32, status, kind: ExitKind::Failed };
+        if !job.request_exit(request) {
+            self.ending.get_or_insert((Instant::now(), false));
+            return;
+        }
+        exit::before_failure();
+        exit::tell_launcher(status, String::new());
+        std::thread::sleep(ENDING);
+        exit::end_host(status)
     }
 
     fn look_at_mates(&mut self) {
@@ -231,7 +288,7 @@ impl Watch {
                 continue;
             }
             let ended = slot.ended().unwrap_or(seen);
-            let text = self.door.words.of(pe, ended, memory);
+            let text = self.door.words.of(pe, ended, memory, LINE);
             self.conclude(pe, &text, death::status(ended), LAUNCHERS);
         }
     }

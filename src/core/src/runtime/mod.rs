@@ -5,6 +5,7 @@
 mod death;
 mod exit;
 mod init;
+mod kills;
 mod liveness;
 pub mod memory;
 mod messages;

@@ -75,74 +75,93 @@ pub const TABLE: &[Row] = &[
     row("hosts-alltoall", "puts", "between hosts: a block is put where it belongs; between two meetings"),
 ];
 
-/// How barriers meet.
+/// How barriers meet. Numbers are those of [`TABLE`]'s rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // the table describes them; so for the next ones
 pub enum Barrier {
-    Dissemination,
-    Counter,
+    Dissemination = 0,
+    Counter = 1,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Broadcast {
-    Flat,
-    Tree,
+    Flat = 2,
+    Tree = 3,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Reduce {
-    Flat,
-    Tree,
-    Whole,
-    Sliced,
+    Flat = 4,
+    Tree = 5,
+    Whole = 6,
+    Sliced = 7,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Fcollect {
-    Flat,
-    Leader,
+    Flat = 8,
+    Leader = 9,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Scan {
-    Flat,
-    Doubling,
+    Flat = 10,
+    Doubling = 11,
 }
 
 /// As [`Broadcast`], between hosts; so for the next ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum HostsBroadcast {
-    Messages,
-    Binomial,
-    Scatter,
+    Messages = 12,
+    Binomial = 13,
+    Scatter = 14,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum HostsReduce {
-    Doubling,
-    Halving,
+    Doubling = 15,
+    Halving = 16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum HostsAlltoall {
-    Passing,
-    Messages,
-    Puts,
+    Passing = 19,
+    Messages = 20,
+    Puts = 21,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum Carry {
-    Messages,
-    Puts,
+    Messages = 17,
+    Puts = 18,
 }
+
+/// An algorithm's place in [`TABLE`].
+pub trait Number: Copy {
+    /// It.
+    fn number(self) -> u8;
+}
+
+macro_rules! numbers {
+    ($($of:ty)*) => { $(
+        impl Number for $of {
+            #[inline(always)]
+            fn number(self) -> u8 {
+                self as u8
+            }
+        }
+    )* };
+}
+
+numbers! { Barrier Broadcast Reduce Fcollect Scan HostsBroadcast HostsReduce Carry HostsAlltoall }
 
 /// What the environment forces; `None` leaves the choice to size and members.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -310,6 +329,28 @@ fn many(members: i32, oversubscribed: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_rows() {
+        for (number, row) in TABLE.iter().enumerate() {
+            let Choice {
+                barrier,
+                broadcast,
+                reduce,
+                fcollect,
+                scan,
+                hosts_broadcast,
+                hosts_reduce,
+                hosts_fcollect,
+                hosts_alltoall,
+            } = Choice::parse(&format!("{}:{}", row.collective, row.name)).unwrap();
+            let near = [barrier.map(Number::number), broadcast.map(Number::number), reduce.map(Number::number)];
+            let more = [fcollect.map(Number::number), scan.map(Number::number), hosts_broadcast.map(Number::number)];
+            let far = [hosts_reduce.map(Number::number), hosts_fcollect.map(Number::number)];
+            let all = near.into_iter().chain(more).chain(far).chain([hosts_alltoall.map(Number::number)]);
+            assert_eq!(all.flatten().map(usize::from).collect::<Vec<_>>(), [number], "{row:?}");
+        }
+    }
 
     #[test]
     fn every_row_can_be_forced() {

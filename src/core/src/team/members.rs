@@ -2,7 +2,7 @@
 
 use super::algorithm::Barrier;
 use super::sync_block::{MailboxSlot, RING};
-use super::{Progress, Team, World, central_counter, dissemination, finalizing};
+use super::{Progress, Team, World, central_counter, chosen, dissemination, finalizing};
 use crate::base::Fault;
 use crate::base::word::Word;
 use crate::os::wait;
@@ -91,7 +91,7 @@ impl Members for TeamView<'_> {
 
     #[inline]
     fn sync(&self) -> Result<(), Fault> {
-        match self.w.algorithms.barrier(self.w.map.oversubscribed) {
+        match chosen(self.w.algorithms.barrier(self.w.map.oversubscribed)) {
             Barrier::Counter => central_counter(self),
             Barrier::Dissemination => dissemination(self),
         }

@@ -5,12 +5,13 @@
 use super::cursor::Cursor;
 use super::{ReadError, causes, counters, lines, locks, phases};
 use crate::detail::{
-    Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline, Traffic, Usage,
+    Algorithm, Context, Cost, Detail, Marker, Module, Nbi, Peer, Phase, Region, Site, Sync, System, Team, Timeline,
+    Traffic, Usage,
 };
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 18] = [
+pub(super) const TAGS: [u32; 19] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -29,6 +30,7 @@ pub(super) const TAGS: [u32; 18] = [
     TAG_CAUSES,
     TAG_LOCKS,
     TAG_LINES,
+    TAG_ALGORITHMS,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -66,6 +68,8 @@ const TAG_CAUSES: u32 = 20;
 const TAG_LOCKS: u32 = 21;
 /// Words that short calls go to.
 const TAG_LINES: u32 = 22;
+/// Algorithms of collectives; left out where there were none.
+const TAG_ALGORITHMS: u32 = 23;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -131,6 +135,11 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
         TAG_WIRE if !d.wire.is_empty() => out.list(&d.wire, |out, (name, value)| {
             out.text(name);
             out.u64(*value);
+        }),
+        TAG_ALGORITHMS if !d.algorithms.is_empty() => out.list(&d.algorithms, |out, a| {
+            out.text(&a.routine);
+            out.text(&a.name);
+            out.u64(a.calls);
         }),
         TAG_SYSTEM if d.system != System::default() => system_words(&d.system).into_iter().for_each(|n| out.u64(n)),
         TAG_PHASES if d.syncs.iter().any(|sync| sync.phase.begin_ns > 0) || !d.last_phases.is_empty() => {
@@ -310,6 +319,12 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
                 Ok([next()?, next()?, next()?])
             })?;
             d.timeline = Timeline { begin_ns, width_ns, slices };
+        }
+        TAG_ALGORITHMS => {
+            d.algorithms = list(c, |c| {
+                let (routine, name) = (c.text("an algorithm's routine")?, c.text("an algorithm")?);
+                Ok(Algorithm { routine, name, calls: c.u64("an algorithm")? })
+            })?;
         }
         TAG_WIRE => d.wire = list(c, |c| Ok((c.text("a number of the network")?, c.u64("a number of the network")?)))?,
         _ => {}

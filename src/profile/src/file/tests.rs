@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use super::{ReadError, read, write};
 use crate::detail::{
-    Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine, LastPhase,
-    Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic, Usage,
+    Algorithm, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine,
+    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
+    Usage,
 };
 use crate::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use crate::op::Class;
@@ -171,6 +172,7 @@ fn detail() -> Detail {
             regions: vec![CounterRegion { region: 1, values: vec![3, 0], library: vec![2, 0] }],
         },
         wire: vec![("puts".into(), 12), ("bytes out".into(), u64::MAX)],
+        algorithms: vec![Algorithm { routine: "shmem_barrier_all".into(), name: "barrier:counter".into(), calls: 7 }],
     };
     let sections = super::detail::TAGS.iter().filter(|&&tag| super::detail::encode(tag, &detail).is_some());
     assert_eq!(sections.count(), super::detail::TAGS.len(), "a section is missing in what is tested");

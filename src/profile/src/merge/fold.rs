@@ -152,10 +152,11 @@ impl<'p> Fold<'p> {
         (merged.sites, merged.other_sites) = self.sites.finish();
         (merged.regions, merged.markers) = self.regions.finish();
         (merged.late, merged.every) = self.meetings.finish();
-        let Groups { contexts, teams, wire } = self.groups;
+        let Groups { contexts, teams, wire, algorithms } = self.groups;
         merged.contexts = contexts.into_iter().collect();
         merged.teams = teams.into_iter().collect();
         merged.wire = wire.into_iter().collect();
+        merged.algorithms = algorithms.into_iter().collect();
         merged.counters = self.counters;
         merged.efficiencies = self.efficiencies;
         merged.phases = self.phases.finish();

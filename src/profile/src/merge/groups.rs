@@ -37,11 +37,15 @@ pub struct WireSum {
 /// A context: handle and team.
 pub type ContextKey = (u64, Option<TeamKey>);
 
+/// Routine, and the algorithm that its calls have taken.
+pub type AlgorithmKey = (String, String);
+
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     pub(super) contexts: BTreeMap<ContextKey, (u64, Context)>,
     pub(super) teams: BTreeMap<TeamKey, TeamSum>,
     pub(super) wire: BTreeMap<String, WireSum>,
+    pub(super) algorithms: BTreeMap<AlgorithmKey, u64>,
 }
 
 impl Groups {
@@ -55,6 +59,9 @@ impl Groups {
         for (name, value) in &pe.detail.wire {
             self.number(name, WireSum { total: *value, most: (*value, pe.pe), pes: 1 });
         }
+        for taken in &pe.detail.algorithms {
+            self.algorithm((taken.routine.clone(), taken.name.clone()), taken.calls);
+        }
         self.cut(plan.limits.groups);
     }
 
@@ -62,6 +69,7 @@ impl Groups {
         other.contexts.iter().for_each(|(key, (pes, context))| self.context(*key, *pes, context));
         other.teams.iter().for_each(|(key, sum)| self.team(*key, *sum));
         other.wire.iter().for_each(|(name, sum)| self.number(name, *sum));
+        other.algorithms.into_iter().for_each(|(key, calls)| self.algorithm(key, calls));
         self.cut(plan.limits.groups);
     }
 
@@ -92,6 +100,11 @@ impl Groups {
         sum.calls = sum.calls.saturating_add(other.calls);
         sum.bytes = sum.bytes.saturating_add(other.bytes);
         sum.ns = sum.ns.saturating_add(other.ns);
+    }
+
+    fn algorithm(&mut self, key: AlgorithmKey, calls: u64) {
+        let sum = self.algorithms.entry(key).or_default();
+        *sum = sum.saturating_add(calls);
     }
 
     fn number(&mut self, name: &str, other: WireSum) {

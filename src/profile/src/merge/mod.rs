@@ -47,7 +47,7 @@ pub use addresses::AddressSum;
 pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
-pub use groups::{ContextKey, TeamSum, WireSum};
+pub use groups::{AlgorithmKey, ContextKey, TeamSum, WireSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};
 pub use meetings::Late;
@@ -146,6 +146,8 @@ pub struct Merged {
     pub teams: Vec<(TeamKey, TeamSum)>,
     /// What the network says of itself.
     pub wire: Vec<(String, WireSum)>,
+    /// Algorithms of collectives, by routine and name: how often.
+    pub algorithms: Vec<(AlgorithmKey, u64)>,
     /// Hardware and software counters.
     pub counters: CounterSums,
     /// Times that the factors of parallel efficiency follow from.

@@ -3,7 +3,7 @@
 use super::fold::Fold;
 use super::plan::Plan;
 use super::*;
-use crate::detail::{Detail, Marker, Module, Peer, Phase, Region, Site, Sync, Team, Traffic};
+use crate::detail::{Algorithm, Detail, Marker, Module, Peer, Phase, Region, Site, Sync, Team, Traffic};
 use crate::model::Progress;
 use crate::op::{self, Class};
 
@@ -93,6 +93,9 @@ fn pe(number: u32, npes: u32, dice: &mut Dice) -> Pe {
         syncs,
         sync_every: 1 << (number % 2),
         wire: vec![("puts".into(), dice.below(99))],
+        algorithms: ["barrier:counter", "barrier:dissemination"]
+            .map(|name| Algorithm { routine: "shmem_barrier_all".into(), name: name.into(), calls: 1 + dice.below(99) })
+            .into(),
         ..Detail::default()
     };
     let (host, progress) = (format!("node{}", number / 4), Progress::Finalized);

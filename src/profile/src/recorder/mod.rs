@@ -5,6 +5,7 @@
 //! two of them loses nothing. Threads that find no free slot record into a shared one with atomic additions: slower, but
 //! as exact. Nothing here allocates, locks or (after a thread's first call) enters the kernel.
 
+mod algorithms;
 mod attach;
 pub mod brief;
 mod claim;
@@ -38,6 +39,7 @@ pub(crate) mod tests;
 #[cfg(test)]
 mod threads_tests;
 
+pub use algorithms::{algorithm, algorithm_names};
 pub use attach::{
     Mark, attach, attach_private, began, detach, detach_after_fork, is_attached, level, mark, set_level, shared_segment,
 };

@@ -109,9 +109,19 @@ fn routine_list(routines: &[Routine], run_time_ns: f64, all: Option<&Merged>) ->
             object["max_pe"] = pe.into();
             object["max_pe_ns"] = ns.into();
         }
+        let taken = all.map(|profile| taken(profile, &r.name)).unwrap_or_default();
+        if !taken.is_empty() {
+            object["algorithms"] = taken.into();
+        }
         object
     };
     routines.iter().map(item).collect()
+}
+
+/// The algorithms that a routine's calls have taken.
+fn taken(profile: &Merged, routine: &str) -> Vec<Value> {
+    let of_routine = profile.algorithms.iter().filter(|((of, _), _)| of == routine);
+    of_routine.map(|((_, name), calls)| json!({ "name": name, "calls": calls })).collect()
 }
 
 fn routine(r: &Routine, run_time_ns: f64) -> Value {

@@ -86,13 +86,15 @@ pub enum View {
     Unavailable,
     /// Calls and bytes by how far they go: a table of `Network`.
     Distances,
+    /// Which algorithms collectives took: a table of `Contexts`.
+    Algorithms,
     /// Every view.
     All,
 }
 
 impl View {
     /// Every view with its name on the command line; a second name of one comes after all first ones.
-    pub const ALL: [(&'static str, View); 27] = [
+    pub const ALL: [(&'static str, View); 28] = [
         ("routines", View::Routine),
         ("efficiency", View::Efficiency),
         ("phases", View::Phases),
@@ -114,6 +116,7 @@ impl View {
         ("waits", View::Waits),
         ("markers", View::Markers),
         ("teams", View::Teams),
+        ("algorithms", View::Algorithms),
         ("distances", View::Distances),
         ("unavailable", View::Unavailable),
         ("all", View::All),
@@ -128,6 +131,7 @@ impl View {
             View::Waits => (View::Imbalance, Some("waits")),
             View::Markers => (View::Regions, Some("markers")),
             View::Teams => (View::Contexts, Some("teams")),
+            View::Algorithms => (View::Contexts, Some("algorithms")),
             View::Unavailable => (View::Counters, Some("counters_unavailable")),
             View::Distances => (View::Network, Some("by_distance")),
             view => (view, None),

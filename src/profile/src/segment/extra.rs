@@ -46,6 +46,12 @@ pub const CONTEXT_TEAMS: usize = 512;
 pub const SLICES: usize = 256;
 /// Numbers of the network.
 pub const WIRE: usize = 32;
+/// Algorithms that have names.
+pub const ALGORITHM_NAMES: usize = 64;
+/// Rows of the table of algorithms by operation.
+pub const ALGORITHMS: usize = 128;
+/// The row of those that found no row.
+pub const ALGORITHM_OVERFLOW: usize = ALGORITHMS;
 
 /// Bits of a return address in a key, without its lowest one: user addresses have 47, and no two calls return to addresses that differ
 /// in the lowest only, since an instruction that calls has more bytes.
@@ -253,6 +259,33 @@ pub struct ContextRow {
     pub orders: AtomicU64,
 }
 
+/// How often an operation has taken an algorithm.
+#[derive(Debug)]
+#[repr(C)]
+pub struct AlgorithmRow {
+    /// See [`algorithm_key`]; 0 where the row is free.
+    pub key: AtomicU64,
+    /// How often.
+    pub calls: AtomicU64,
+}
+
+/// Key of an operation and a number of [`Names::algorithms`]. Never 0: the operation is counted from 1.
+#[inline(always)]
+pub const fn algorithm_key(op: u16, number: u8) -> u64 {
+    (op as u64 + 1) << 8 | number as u64
+}
+
+/// Operation and number of a key.
+pub const fn split_algorithm_key(key: u64) -> (u16, u8) {
+    ((key >> 8).wrapping_sub(1) as u16, key as u8)
+}
+
+/// Where a key is looked for first.
+#[inline(always)]
+pub const fn algorithm_index(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - ALGORITHMS.trailing_zeros())) as usize
+}
+
 /// A value of each counter.
 pub type Values = [AtomicU64; COUNTERS];
 
@@ -328,6 +361,8 @@ pub struct Extra {
     pub waited: Waited,
     /// Who ended waits; the last row is of those that found no room.
     pub causes: [Cause; CAUSES + 1],
+    /// Algorithms of collectives; the last row is [`ALGORITHM_OVERFLOW`].
+    pub algorithms: [AlgorithmRow; ALGORITHMS + 1],
 }
 
 /// What a thread did over time, in slices of equal width.
@@ -483,6 +518,8 @@ pub struct Names {
     pub wire: [WireRow; WIRE],
     /// Distributed locks; the last row is of those that found no room.
     pub locks: [LockRow; LOCK_ROWS + 1],
+    /// Algorithms by number.
+    pub algorithms: [Text<40>; ALGORITHM_NAMES],
     /// Nonzero while a thread adds a name.
     pub lock: AtomicU32,
 }
@@ -491,7 +528,7 @@ const _: () = {
     assert!(size_of::<Peer>() == 64 && size_of::<Site>() == 64 && size_of::<TeamRow>() == 64);
     assert!(size_of::<RegionTime>() == 64 && size_of::<Sync>() == 64 && size_of::<ContextRow>() == 64);
     assert!(size_of::<Module>() == 256 && size_of::<CounterHead>() == 256);
-    assert!(SITES.is_power_of_two() && PEERS.is_power_of_two());
+    assert!(SITES.is_power_of_two() && PEERS.is_power_of_two() && ALGORITHMS.is_power_of_two());
     assert!(crate::op::COUNT < 1 << (KEY_REGION - KEY_OP) && REGIONS <= 1 << (64 - KEY_REGION));
 };
 
@@ -505,6 +542,11 @@ mod tests {
             let key = key(address, op, u64::from(region) << KEY_REGION);
             assert_eq!(split_key(key), (address, op, region));
             assert!(site_index(key) < SITES);
+        }
+        for (op, number) in [(0, 0), (4094, 255)] {
+            let key = algorithm_key(op, number);
+            assert_eq!(split_algorithm_key(key), (op, number));
+            assert!(key > 0 && algorithm_index(key) < ALGORITHMS);
         }
     }
 }

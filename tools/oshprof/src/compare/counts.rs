@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use pellucid_profile::op::Class;
 use pellucid_profile::size::Distance;
 
+mod algorithms;
 mod judge;
 mod moved;
 
@@ -208,6 +209,8 @@ fn beyond_sites(base: &Side, new: &Side, changed: &[Change], varying: &[Change])
             rows.push(row(&op, "calls that failed".to_owned(), old, now));
         }
     }
+    let taken = algorithms::changed(&base.algorithms, &new.algorithms);
+    rows.extend(taken.into_iter().map(|((op, name), old, now)| row(&op, format!("algorithm {name}"), old, now)));
     // Where no site tells of puts, whom they go to does.
     const KINDS: [(&str, [Class; 2]); 3] =
         [("put", [Class::Put, Class::Signal]), ("get", [Class::Get; 2]), ("amo", [Class::Amo; 2])];

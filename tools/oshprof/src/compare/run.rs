@@ -65,6 +65,8 @@ pub struct Run {
     pub errors: BTreeMap<String, u64>,
     /// By pair of PEs and kind: 0 put, 1 get, 2 atomic.
     pub pairs: BTreeMap<(u8, u32, u32), Amount>,
+    /// Algorithms that the calls of a routine have taken: how often. Empty in profiles of earlier versions.
+    pub algorithms: BTreeMap<(String, String), Amount>,
     /// The sites of `cells`.
     pub keys: Vec<SiteKey>,
     /// Time by site (a place in `keys`) and PE. Setup is left out: it is not part of the run.
@@ -178,6 +180,10 @@ impl Run {
                     self.pairs.entry((kind as u8, pe.pe, to)).or_default().add(Amount { calls, bytes });
                 }
             }
+        }
+        for taken in &pe.detail.algorithms {
+            let key = (taken.routine.clone(), taken.name.clone());
+            self.algorithms.entry(key).or_default().add(Amount { calls: taken.calls, bytes: 0 });
         }
         for region in pe.detail.regions.iter().filter(|region| !region.name.is_empty()) {
             let longest = self.regions.entry(region.name.clone()).or_default();

@@ -32,6 +32,8 @@ pub struct Side {
     pub errors: BTreeMap<String, Range>,
     /// By kind and pair of PEs.
     pub pairs: BTreeMap<(u8, u32, u32), Range>,
+    /// By routine and algorithm; empty where a run does not know them.
+    pub algorithms: BTreeMap<(String, String), Range>,
 }
 
 /// What a group of sites has in common: routine, function, region.
@@ -50,7 +52,11 @@ impl Side {
                 run.errors.iter().map(|(op, &calls)| (op.clone(), Amount { calls, bytes: 0 })).collect()
             }),
             pairs: ranges(runs, |run| run.pairs.clone()),
+            algorithms: ranges(runs, |run| run.algorithms.clone()),
         };
+        if runs.iter().any(|run| run.algorithms.is_empty()) {
+            side.algorithms.clear();
+        }
         let mut last: BTreeMap<Group, u32> = BTreeMap::new();
         for (key, range) in sites {
             let ordinal = last.entry(group(&key)).or_default();
@@ -97,7 +103,8 @@ impl Side {
             by(&mut range.min);
             by(&mut range.max);
         }
-        // Who talks to whom has no meaning among other PEs.
+        // Who talks to whom, and which algorithm is best, has no meaning among other PEs.
         self.pairs.clear();
+        self.algorithms.clear();
     }
 }

@@ -53,7 +53,7 @@ pub fn of(view: View) -> &'static str {
         View::Regions => {
             "Parts of the program that it named (shmem_pcontrol). Waiting is the part of library time that other PEs cause."
         }
-        View::Contexts => "Traffic by context, collectives by team: who uses which.",
+        View::Contexts => "Traffic by context, collectives by team: who uses which; which algorithms collectives took.",
         View::Counters => {
             "What processor and kernel counted, as a whole and in timed calls. Around a routine that waits, instructions \
              are those of waiting."
@@ -64,6 +64,7 @@ pub fn of(view: View) -> &'static str {
         View::Waits => "Waits and locks: where, and for how long.",
         View::Markers => "What the program has marked.",
         View::Teams => "Collectives by team.",
+        View::Algorithms => "Which algorithms collectives took.",
         View::Unavailable => "Counters that the system does not have.",
         View::Distances => "How much stays on the host and how much leaves it.",
         View::All => "Everything.",

@@ -73,7 +73,9 @@ fn communication(out: &mut String, found: &Comparison) {
 
 fn line(change: &Change) -> String {
     let key = if change.site.is_some() { format!("  [{}]", change.key()) } else { String::new() };
-    format!("{} at {}: {}{key}", change.op, place(change), amounts(change)).replace(" at from ", " from ")
+    format!("{} at {}: {}{key}", change.op, place(change), amounts(change))
+        .replace(" at from ", " from ")
+        .replace(" at algorithm ", ", algorithm ")
 }
 
 /// A sign for what a change is to the verdict.

@@ -1,8 +1,8 @@
 //! Profiles with known numbers.
 
 use pellucid_profile::detail::{
-    Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine, LastPhase,
-    Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
+    Algorithm, Cause, CodePlace, Context, Cost, Counter, CounterRegion, CounterRoutine, Counters, Detail, HotLine,
+    LastPhase, Lock, Marker, Module, Nbi, Peer, Phase, Region, Releaser, Site, Sync, System, Team, Timeline, Traffic,
 };
 use pellucid_profile::model::{End, Job, LastOp, Pe, Profile, Progress, Routine, SizeCount};
 use pellucid_profile::op::{Class, find};
@@ -184,6 +184,7 @@ fn detail(pe: u32) -> Detail {
             met_ns: MS / 4,
         },
         contexts: vec![Context { handle: 0x10, put: traffic(5, 40), orders: 2, ..Context::default() }],
+        algorithms: vec![Algorithm { routine: barrier.into(), name: "barrier:dissemination".into(), calls: 3 }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
         // PE 2 computes while the others are in the barrier.

@@ -8,7 +8,7 @@ use crate::base::Fault;
 use crate::inter_host::{Net, Object, exchange, exchange_passing};
 use crate::team::algorithm::HostsAlltoall;
 use crate::team::hierarchical::{Hierarchy, InterHostCall, sync};
-use crate::team::{Team, World};
+use crate::team::{Team, World, chosen};
 use crate::transport::shm::copy::copy;
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ pub(in super::super) fn alltoall(
     // SAFETY: checked by the caller.
     let (to, from) = unsafe { (object(dest, total), object(source, total)) };
     let (members, local_at_least) = (team.size as usize, hierarchy.layout.fewest as usize);
-    let algorithm = w.algorithms.hosts_alltoall(bytes, members, members - local_at_least);
+    let algorithm = chosen(w.algorithms.hosts_alltoall(bytes, members, members - local_at_least));
     if algorithm == HostsAlltoall::Passing {
         let net = call.all()?;
         net.run(exchange_passing(&net, &to, &from, bytes))?;

@@ -5,9 +5,9 @@ use super::super::contribution::{Kind, signature};
 use super::object;
 use crate::base::Fault;
 use crate::inter_host::{Net, Object, Turned, broadcast_puts, broadcast_scatter, broadcast_small};
-use crate::team::algorithm::{Choice, HostsBroadcast};
+use crate::team::algorithm::HostsBroadcast;
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
-use crate::team::{Team, World};
+use crate::team::{Team, World, chosen};
 
 #[cold]
 #[inline(never)]
@@ -27,17 +27,18 @@ pub(in super::super) fn broadcast(
     let root_host = layout.host_of(root);
     // SAFETY: checked by the caller.
     let (to, from) = unsafe { (object(dest, bytes), object(source, bytes)) };
+    let algorithm = || chosen(w.algorithms.hosts_broadcast(bytes, layout.heads.len()));
     if layout.host == root_host {
         let first = layout.ranks(root_host).start as i32;
         if team.me == root {
             let net = call.hosts_with(root)?;
-            net.run(inter_host(&net, &w.algorithms, &to, &from, root_host))?;
+            net.run(inter_host(&net, algorithm(), &to, &from, root_host))?;
         }
         return intra_host(w, local, dest, source, bytes, root - first, root_too);
     }
     if call.leads() {
         let net = call.hosts_with(root)?;
-        net.run(inter_host(&net, &w.algorithms, &to, &to, root_host))?;
+        net.run(inter_host(&net, algorithm(), &to, &to, root_host))?;
     }
     intra_host(w, local, dest, dest, bytes, 0, false)
 }
@@ -45,13 +46,13 @@ pub(in super::super) fn broadcast(
 /// From member `root` of a group to all others; `source` is the root's, and `dest` elsewhere.
 pub(in super::super) async fn inter_host(
     net: &dyn Net,
-    algorithms: &Choice,
+    algorithm: HostsBroadcast,
     dest: &Object,
     source: &Object,
     root: usize,
 ) -> Result<(), Fault> {
     let net = &Turned { net, first: root };
-    match algorithms.hosts_broadcast(source.len(), net.size()) {
+    match algorithm {
         HostsBroadcast::Messages => broadcast_small(net, source).await,
         HostsBroadcast::Binomial => broadcast_puts(net, dest, source).await,
         HostsBroadcast::Scatter => broadcast_scatter(net, dest, source).await,

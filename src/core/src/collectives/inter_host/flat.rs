@@ -11,11 +11,11 @@ use super::gather::{ends, gather_inter_host};
 use super::{Strided, alltoall, broadcast, object, reduce};
 use crate::base::Fault;
 use crate::inter_host::{Net, dissemination, exchange_passing};
-use crate::team::World;
 use crate::team::algorithm::HostsAlltoall;
 use crate::team::finalizing::{self, Waiting};
 use crate::team::hierarchical::{Patience, Peers, Ranks, Waits};
 use crate::team::pe_list::PeList;
+use crate::team::{World, chosen};
 use crate::transport::shm::copy::copy;
 use crate::transport::{Channel, Event};
 use std::future::Future;
@@ -95,6 +95,8 @@ impl<'w> FlatCall<'w> {
 
     /// From member `root` to all others; the root's own `dest` is not written.
     pub async fn broadcast(&self, dest: *mut u8, source: *const u8, bytes: usize, root: i32) -> Result<(), Fault> {
+        // In the first step, which is in the program's call of the collective; so below.
+        let algorithm = chosen(self.w.algorithms.hosts_broadcast(bytes, self.pes.size()));
         if self.meets {
             self.barrier().await?;
         }
@@ -102,7 +104,7 @@ impl<'w> FlatCall<'w> {
         let source = if self.me == root as usize { source } else { dest };
         // SAFETY: checked by the caller.
         let (to, from) = unsafe { (object(dest, bytes), object(source, bytes)) };
-        broadcast::inter_host(&net, &self.w.algorithms, &to, &from, root as usize).await
+        broadcast::inter_host(&net, algorithm, &to, &from, root as usize).await
     }
 
     /// Blocks of `bytes` bytes of all members, in order.
@@ -111,7 +113,8 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked by the caller.
         let (all, mine) = unsafe { (object(dest, bytes * net.size()), object(source, bytes)) };
         all.copy_from(bytes * net.me(), &mine);
-        gather_inter_host(&net, &self.w.algorithms, &all, &|member| member * bytes).await
+        let carry = chosen(self.w.algorithms.hosts_fcollect(all.len()));
+        gather_inter_host(&net, carry, &all, &|member| member * bytes).await
     }
 
     /// As [`Self::fcollect`], with a size that may differ between members and may be 0.
@@ -127,7 +130,12 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked here and by the caller.
         let (all, mine) = unsafe { (object(dest, total), object(source, bytes)) };
         all.copy_from(first(net.me()), &mine);
-        gather_inter_host(&net, &self.w.algorithms, &all, &first).await
+        let carry = self.w.algorithms.hosts_fcollect(total);
+        if self.event.is_none() {
+            // The step that knows the sizes of a nonblocking one may be in any call, and is told to nobody.
+            chosen(carry);
+        }
+        gather_inter_host(&net, carry, &all, &first).await
     }
 
     /// Block `i` of each member's `source` to member `i`.
@@ -137,7 +145,7 @@ impl<'w> FlatCall<'w> {
         // SAFETY: checked by the caller.
         let (to, from) = unsafe { (object(dest, total), object(source, total)) };
         let data = self.net(1, Kind::Alltoall, bytes);
-        match self.w.algorithms.hosts_alltoall(bytes, size, size) {
+        match chosen(self.w.algorithms.hosts_alltoall(bytes, size, size)) {
             HostsAlltoall::Passing => exchange_passing(&data, &to, &from, bytes).await,
             HostsAlltoall::Messages => {
                 to.copy_from(me * bytes, &from.part(me * bytes, bytes));
@@ -170,6 +178,6 @@ impl<'w> FlatCall<'w> {
         }
         // SAFETY: as above.
         let all = unsafe { object(dest, bytes) };
-        reduce::inter_host(&net, &self.w.algorithms, &all, kernel).await
+        reduce::inter_host(&net, self.w, &all, kernel).await
     }
 }

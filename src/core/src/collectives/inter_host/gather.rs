@@ -7,9 +7,9 @@ use super::super::contribution::{HostCall, INLINE, Kind, signature};
 use super::object;
 use crate::base::Fault;
 use crate::inter_host::{Buffer, By, Net, Object, gather};
-use crate::team::algorithm::{Carry, Choice};
+use crate::team::algorithm::Carry;
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
-use crate::team::{Team, World};
+use crate::team::{Team, World, chosen};
 use crate::transport::shm::copy::copy;
 
 #[cold]
@@ -50,7 +50,7 @@ pub(in super::super) fn fcollect(
         // SAFETY: as above.
         let all = unsafe { object(dest, total) };
         let net = call.hosts()?;
-        net.run(gather_inter_host(&net, &w.algorithms, &all, &first))?;
+        net.run(gather_inter_host(&net, chosen(w.algorithms.hosts_fcollect(total)), &all, &first))?;
     }
     broadcast::intra_host(w, local, dest, dest, total, 0, false)?;
     call.all_synchronized();
@@ -60,11 +60,11 @@ pub(in super::super) fn fcollect(
 /// Gathers the blocks that members of a group have in `dest`, where they belong.
 pub(in super::super) async fn gather_inter_host(
     net: &dyn Net,
-    algorithms: &Choice,
+    carry: Carry,
     dest: &Object,
     offset: &dyn Fn(usize) -> usize,
 ) -> Result<(), Fault> {
-    let by = match algorithms.hosts_fcollect(dest.len()) {
+    let by = match carry {
         Carry::Messages => By::Messages,
         Carry::Puts => By::Puts,
     };
@@ -132,7 +132,7 @@ pub(in super::super) fn collect(
             // SAFETY: checked above.
             let all = unsafe { object(dest, total) };
             let net = data.hosts()?;
-            net.run(gather_inter_host(&net, &w.algorithms, &all, &first))?;
+            net.run(gather_inter_host(&net, chosen(w.algorithms.hosts_fcollect(total)), &all, &first))?;
         }
         whole.contribute(&[total as u64]);
         total

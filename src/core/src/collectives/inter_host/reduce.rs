@@ -6,9 +6,9 @@ use super::super::{broadcast, reduce as local_reduce};
 use super::{fold, object};
 use crate::base::Fault;
 use crate::inter_host::{Net, Object, fold_doubling, fold_halving};
-use crate::team::algorithm::{Choice, HostsReduce};
+use crate::team::algorithm::HostsReduce;
 use crate::team::hierarchical::{Hierarchy, InterHostCall};
-use crate::team::{Team, World, sync};
+use crate::team::{Team, World, chosen, sync};
 use crate::transport::shm::copy::copy;
 use std::ops::Range;
 
@@ -37,7 +37,7 @@ pub(in super::super) fn reduce(
     } else {
         if call.leads() {
             let net = call.hosts()?;
-            net.run(inter_host(&net, &w.algorithms, &all, kernel))?;
+            net.run(inter_host(&net, w, &all, kernel))?;
         }
         broadcast::intra_host(w, &hierarchy.local, dest, dest, bytes, 0, false)?;
     }
@@ -46,13 +46,8 @@ pub(in super::super) fn reduce(
 }
 
 /// Combines what all members of a group have in `data`.
-pub(in super::super) async fn inter_host(
-    net: &dyn Net,
-    algorithms: &Choice,
-    data: &Object,
-    kernel: Kernel,
-) -> Result<(), Fault> {
-    match algorithms.hosts_reduce(data.len()) {
+pub(in super::super) async fn inter_host(net: &dyn Net, w: &World, data: &Object, kernel: Kernel) -> Result<(), Fault> {
+    match chosen(w.algorithms.hosts_reduce(data.len())) {
         HostsReduce::Doubling => fold_doubling(net, data, fold(kernel)).await,
         HostsReduce::Halving => fold_halving(net, data, fold(kernel)).await,
     }
@@ -75,7 +70,7 @@ fn side_by_side(
     if me < lanes {
         let mine = slice(me);
         let net = call.lane()?;
-        net.run(inter_host(&net, &w.algorithms, &all.part(mine.start, mine.len()), kernel))?;
+        net.run(inter_host(&net, w, &all.part(mine.start, mine.len()), kernel))?;
     }
     sync(w, local)?;
     for lane in (0..lanes).filter(|lane| *lane != me) {

@@ -1,4 +1,4 @@
-//! By context and by team.
+//! By context, by team, and the algorithms of collectives.
 
 use crate::detail::TeamKey;
 use crate::merge::Merged;
@@ -28,11 +28,17 @@ const TEAMS: [Column; 8] = [
     column("ns", "time", Kind::Time),
 ];
 
+const ALGORITHMS: [Column; 3] = [
+    column("routine", "routine", Kind::Text),
+    column("algorithm", "algorithm", Kind::Text),
+    column("calls", "calls", Kind::Count),
+];
+
 /// Above this, ids are those of active sets.
 const ACTIVE_SET: u32 = 1 << 30;
 
 pub(super) fn grids(profile: &Merged) -> Vec<Grid> {
-    vec![contexts(profile), teams(profile)]
+    vec![contexts(profile), teams(profile), algorithms(profile)]
 }
 
 fn contexts(profile: &Merged) -> Grid {
@@ -83,6 +89,19 @@ fn teams(profile: &Merged) -> Grid {
             sum.bytes.into(),
             sum.ns.into(),
         ]);
+    }
+    grid
+}
+
+/// What the calls of each routine took, in the names of `SHMEM_COLLECTIVES`.
+fn algorithms(profile: &Merged) -> Grid {
+    let mut grid = Grid::new("algorithms", "Algorithms of collectives", &ALGORITHMS, "");
+    for ((routine, name), calls) in &profile.algorithms {
+        let shown = |text: &str| if text.is_empty() { "(others)".to_owned() } else { text.to_owned() };
+        grid.row([Cell::Text(shown(routine)), Cell::Text(shown(name)), (*calls).into()]);
+    }
+    if !grid.rows.is_empty() {
+        grid.notes.push("A call may take several: of its parts, and within a host and between hosts.".to_owned());
     }
     grid
 }

@@ -74,7 +74,11 @@ pub const VIEWS: &[Row] = &[
     Row { view: View::Imbalance, title: "Imbalance: who came late, and what it cost", make: imbalance::grids },
     Row { view: View::Nbi, title: "Nonblocking operations: issue to completion", make: |p, _, _| vec![nbi::grid(p)] },
     Row { view: View::Regions, title: "Regions", make: |p, o, _| regions::grids(p, o) },
-    Row { view: View::Contexts, title: "Contexts and teams", make: |p, _, _| contexts::grids(p) },
+    Row {
+        view: View::Contexts,
+        title: "Contexts, teams, and algorithms of collectives",
+        make: |p, _, _| contexts::grids(p),
+    },
     Row { view: View::Counters, title: "Counters: hardware and software", make: |p, o, _| counters::grids(p, o) },
     Row { view: View::Network, title: "Network: what goes to other hosts", make: |p, _, _| network::grids(p) },
     Row { view: View::Pe, title: "PEs", make: |p, _, _| vec![pes::grid(p)] },

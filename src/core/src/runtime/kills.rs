@@ -1,0 +1,50 @@
+//! PEs that are killed under a launcher that kills the others as soon as a connection is closed: there is no time to wait for the end of
+//! a process. The kernel tells of it a moment before it closes connections ([`crate::os::alive`]).
+
+use super::death::{self, Words};
+use super::exit;
+use crate::bootstrap::job::{ExitKind, ExitRequest, PeState};
+use crate::os::oom::Kills;
+use crate::os::other::{Ended, Other};
+use crate::os::thread;
+use std::time::Duration;
+
+/// Where a PE is not there yet: how often it is looked for.
+const ASK: Duration = Duration::from_millis(250);
+
+/// Has a thread wait for the end of the PE behind this one on its host, for good.
+pub(super) fn watch(words: &'static Words) {
+    let (pes, me) = (words.process.job.pes(), words.process.pe);
+    let next = if me + 1 < pes.end { me + 1 } else { pes.start };
+    if next != me {
+        let _ = thread::spawn(c"pellucid-kills", move || wait(words, next));
+    }
+}
+
+fn wait(words: &Words, pe: u32) {
+    let job = &words.process.job;
+    let slot = job.pe(pe);
+    while !slot.alive().is_held(ASK) {}
+    // In a container of its own, it is another process that has this number here.
+    if !slot.is_visible() {
+        return;
+    }
+    let (other, memory) = (Other::new(slot.pid()), Kills::of(slot.pid()));
+    if !slot.alive().outlive() || !other.is_killed() {
+        return;
+    }
+    let ended = |pe| job.pe(pe).is_placed() && Other::new(job.pe(pe).pid()).ended().is_some();
+    let is_final = |pe| job.pe(pe).state() == PeState::Finalized;
+    // Where another one has ended before, this is only what the launcher made of it.
+    let others = job.pes().filter(|other| ![pe, words.process.pe].contains(other));
+    if is_final(pe) || is_final(words.process.pe) || others.into_iter().any(ended) {
+        return;
+    }
+    let killed = Ended::Killed(libc::SIGKILL);
+    let text = words.of(pe, killed, memory.as_ref().and_then(Kills::since), Duration::ZERO);
+    // The thread that watches sees the end of the process, too, and does what is left to do.
+    let request = ExitRequest { pe: pe as i32, status: death::status(killed), kind: ExitKind::Failed };
+    if job.request_exit(request) {
+        exit::announce(&text);
+    }
+}
