@@ -23,7 +23,7 @@ use crate::generated::constants::{
 /// None: a request that cannot be met gets one message a process, since the program must not fail for its profile.
 pub fn pcontrol(level: c_int, name: *const c_char, value: f64, number: c_long) -> Result<(), Fault> {
     match level {
-        ..=DEFAULT => recorder::set_level(level.clamp(OFF, DEFAULT)),
+        ..=DEFAULT => crate::init::set_level(level.clamp(OFF, DEFAULT)),
         FLUSH => flush(),
         // With the profile off, there is nothing to attach a name to.
         _ if recorder::level() <= 0 => {}

@@ -180,7 +180,7 @@ fn profile(start: &Start) -> bool {
             metrics::begin(start, segment);
             tool::find();
             recorder::set_sampling(Some(start.sampling.0), Some(start.sampling.1));
-            recorder::set_level(start.profile_level);
+            set_level(start.profile_level);
             prepare(start, segment);
             recorder::wire_source(|publish| {
                 runtime::network_counters().into_iter().for_each(|(name, value)| publish(name, value));
@@ -198,6 +198,12 @@ fn profile(start: &Start) -> bool {
             false
         }
     }
+}
+
+/// From now on calls are recorded at this level.
+pub fn set_level(level: c_int) {
+    recorder::set_level(level);
+    pellucid_core::team::want_algorithms(recorder::level() > 0);
 }
 
 /// Says where symmetric memory is, and prepares a trace where `SHMEM_TRACE` asks for one. A PE runs on without.

@@ -2,22 +2,36 @@
 
 use super::algorithm::Number;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Is told the algorithm's place in [`super::algorithm::TABLE`], by the thread that is in the collective.
 pub type Watcher = fn(u8);
 
 static WATCHER: OnceLock<Watcher> = OnceLock::new();
+static IS_WANTED: AtomicBool = AtomicBool::new(false);
 
-/// From now on this one is told. Once a process.
+/// This one is told, while it wants to be. Once a process.
 pub fn watch_algorithms(watcher: Watcher) {
     let _ = WATCHER.set(watcher);
+}
+
+/// Whether it wants to be told from now on.
+pub fn want_algorithms(wanted: bool) {
+    IS_WANTED.store(wanted, Ordering::Relaxed);
 }
 
 /// Tells of a choice, and gives it back.
 #[inline(always)]
 pub fn chosen<A: Number>(algorithm: A) -> A {
-    if let Some(watcher) = WATCHER.get() {
-        watcher(algorithm.number());
+    if IS_WANTED.load(Ordering::Relaxed) {
+        tell(algorithm.number());
     }
     algorithm
+}
+
+#[inline(never)]
+fn tell(number: u8) {
+    if let Some(watcher) = WATCHER.get() {
+        watcher(number);
+    }
 }

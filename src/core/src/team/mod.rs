@@ -22,7 +22,7 @@ pub mod sync_block;
 
 pub use api::{create_ctx, ctx_create, ctx_destroy, ctx_get_team, get_config, my_pe, n_pes, team_ptr, translate_pe};
 pub use barrier::{central_counter, dissemination};
-pub use chosen::{chosen, watch_algorithms};
+pub use chosen::{chosen, want_algorithms, watch_algorithms};
 pub use ids::ALWAYS;
 pub use members::{Members, TeamView};
 pub use split::{destroy, split_2d, split_aset, split_strided};
