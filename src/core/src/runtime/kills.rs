@@ -33,15 +33,19 @@ fn wait(words: &Words, pe: u32) {
     if !slot.alive().outlive() || !other.is_killed() {
         return;
     }
+    let memory = memory.as_ref().and_then(Kills::since);
     let ended = |pe| job.pe(pe).is_placed() && Other::new(job.pe(pe).pid()).ended().is_some();
     let is_final = |pe| job.pe(pe).state() == PeState::Finalized;
+    if is_final(pe) || is_final(words.process.pe) {
+        return;
+    }
     // Where another one has ended before, this is only what the launcher made of it.
-    let others = job.pes().filter(|other| ![pe, words.process.pe].contains(other));
-    if is_final(pe) || is_final(words.process.pe) || others.into_iter().any(ended) {
+    let mut others = job.pes().filter(|other| ![pe, words.process.pe].contains(other));
+    if others.any(ended) {
         return;
     }
     let killed = Ended::Killed(libc::SIGKILL);
-    let text = words.of(pe, killed, memory.as_ref().and_then(Kills::since), Duration::ZERO);
+    let text = words.of(pe, killed, memory, Duration::ZERO);
     // The thread that watches sees the end of the process, too, and does what is left to do.
     let request = ExitRequest { pe: pe as i32, status: death::status(killed), kind: ExitKind::Failed };
     if job.request_exit(request) {
