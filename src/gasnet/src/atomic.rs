@@ -160,7 +160,8 @@ macro_rules! integers {
     ($($t:ident, $dt:expr, $unsigned:ident;)*) => {
         operands! { $(
             $t, $dt, true, $unsigned, |v: $t| v as $unsigned, |v: $unsigned| v as $t,
-            $t::wrapping_add, $t::wrapping_sub, $t::wrapping_mul, |a: $t, b: $t| a & b, |a: $t, b: $t| a | b, |a: $t, b: $t| a ^ b;
+            $t::wrapping_add, $t::wrapping_sub, $t::wrapping_mul,
+            |a: $t, b: $t| a & b, |a: $t, b: $t| a | b, |a: $t, b: $t| a ^ b;
         )* }
     };
 }
@@ -406,8 +407,9 @@ macro_rules! entries {
             b: $t,
             flags: Flags,
         ) -> EventHandle {
+            const R: &str = stringify!($nb);
             // SAFETY: the caller's.
-            let slot = with_slot(|slot| unsafe { operate(stringify!($nb), ad, result, (rank, addr), opcode, (a, b), flags, slot) });
+            let slot = with_slot(|slot| unsafe { operate(R, ad, result, (rank, addr), opcode, (a, b), flags, slot) });
             slot.map_or(EVENT_INVALID, Slot::root)
         }
 

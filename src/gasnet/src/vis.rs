@@ -311,27 +311,29 @@ macro_rules! entries {
         #[doc = concat!("`", stringify!($strided_put), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $strided_put(
-            tm: Tm, rank: Rank, dst: *mut c_void, dst_strides: *const isize, src: *mut c_void, src_strides: *const isize,
+            tm: Tm, rank: Rank, dst: *mut c_void, dst_strides: *const isize,
+            src: *mut c_void, src_strides: *const isize,
             bytes: usize, count: *const usize, levels: usize, _: Flags,
         ) -> $result {
             let (here, there) = ((src, src_strides), (dst, dst_strides));
+            const R: &str = stringify!($strided_put);
+            let how = (Way::Put, How::$how);
             // SAFETY: see above.
-            unsafe {
-                strided(stringify!($strided_put), (Way::Put, How::$how), (tm, rank), here, there, bytes, (count, levels)) as $result
-            }
+            unsafe { strided(R, how, (tm, rank), here, there, bytes, (count, levels)) as $result }
         }
 
         #[doc = concat!("`", stringify!($strided_get), "`")]
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $strided_get(
-            tm: Tm, dst: *mut c_void, dst_strides: *const isize, rank: Rank, src: *mut c_void, src_strides: *const isize,
+            tm: Tm, dst: *mut c_void, dst_strides: *const isize, rank: Rank,
+            src: *mut c_void, src_strides: *const isize,
             bytes: usize, count: *const usize, levels: usize, _: Flags,
         ) -> $result {
             let (here, there) = ((dst, dst_strides), (src, src_strides));
+            const R: &str = stringify!($strided_get);
+            let how = (Way::Get, How::$how);
             // SAFETY: see above.
-            unsafe {
-                strided(stringify!($strided_get), (Way::Get, How::$how), (tm, rank), here, there, bytes, (count, levels)) as $result
-            }
+            unsafe { strided(R, how, (tm, rank), here, there, bytes, (count, levels)) as $result }
         }
     )* };
 }

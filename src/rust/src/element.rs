@@ -73,7 +73,9 @@ macro_rules! calls {
         }
         $table { $($field),* }
     }};
-    (ctx $c:literal, $table:ident { $($field:ident: $function:literal ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)* }) => {{
+    (ctx $c:literal, $table:ident {
+        $($field:ident: $function:literal ($($arg:ident: $type:ty),*) $(-> $ret:ty)?;)*
+    }) => {{
         unsafe extern "C" {
             $(
                 #[link_name = concat!("shmem_ctx_", $c, $function)]
@@ -101,18 +103,26 @@ macro_rules! integers {
     ($($type:ident $c:literal)*) => { $(
         impl AtomicInt for $type {
             const INT: IntCalls<$type> = calls!(ctx $c, IntCalls {
-                compare_swap: "_atomic_compare_swap" (ctx: CtxHandle, dest: *mut $type, cond: $type, value: $type, pe: c_int) -> $type;
+                compare_swap: "_atomic_compare_swap" (
+                    ctx: CtxHandle, dest: *mut $type, cond: $type, value: $type, pe: c_int
+                ) -> $type;
                 add: "_atomic_add" (ctx: CtxHandle, dest: *mut $type, value: $type, pe: c_int);
                 fetch_add: "_atomic_fetch_add" (ctx: CtxHandle, dest: *mut $type, value: $type, pe: c_int) -> $type;
-                fetch_add_nbi: "_atomic_fetch_add_nbi" (ctx: CtxHandle, fetch: *mut $type, dest: *mut $type, value: $type, pe: c_int);
+                fetch_add_nbi: "_atomic_fetch_add_nbi" (
+                    ctx: CtxHandle, fetch: *mut $type, dest: *mut $type, value: $type, pe: c_int
+                );
             });
         }
 
         impl Waitable for $type {
             const WAIT: WaitCalls<$type> = calls!($c, WaitCalls {
                 until: "_wait_until" (ivar: *mut $type, cmp: c_int, value: $type);
-                until_all: "_wait_until_all" (ivars: *mut $type, count: usize, status: *const c_int, cmp: c_int, value: $type);
-                until_any: "_wait_until_any" (ivars: *mut $type, count: usize, status: *const c_int, cmp: c_int, value: $type) -> usize;
+                until_all: "_wait_until_all" (
+                    ivars: *mut $type, count: usize, status: *const c_int, cmp: c_int, value: $type
+                );
+                until_any: "_wait_until_any" (
+                    ivars: *mut $type, count: usize, status: *const c_int, cmp: c_int, value: $type
+                ) -> usize;
                 test: "_test" (ivar: *mut $type, cmp: c_int, value: $type) -> c_int;
             });
         }
@@ -124,9 +134,15 @@ macro_rules! numbers {
         impl Number for $type {
             const ARITHMETIC: ArithmeticCalls<$type> = calls!($c, ArithmeticCalls {
                 sum: "_sum_reduce" (team: TeamHandle, dest: *mut $type, source: *const $type, count: usize) -> c_int;
-                product: "_prod_reduce" (team: TeamHandle, dest: *mut $type, source: *const $type, count: usize) -> c_int;
-                inclusive: "_sum_inscan" (team: TeamHandle, dest: *mut $type, source: *const $type, count: usize) -> c_int;
-                exclusive: "_sum_exscan" (team: TeamHandle, dest: *mut $type, source: *const $type, count: usize) -> c_int;
+                product: "_prod_reduce" (
+                    team: TeamHandle, dest: *mut $type, source: *const $type, count: usize
+                ) -> c_int;
+                inclusive: "_sum_inscan" (
+                    team: TeamHandle, dest: *mut $type, source: *const $type, count: usize
+                ) -> c_int;
+                exclusive: "_sum_exscan" (
+                    team: TeamHandle, dest: *mut $type, source: *const $type, count: usize
+                ) -> c_int;
             });
         }
 

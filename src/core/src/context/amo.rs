@@ -92,10 +92,18 @@ macro_rules! combine {
         }
         #[doc = concat!("Nonblocking [`", stringify!($fetch), "`].")]
         #[inline(always)]
-        pub fn $nbi<T: AmoInt>(m: &Map, ctx: Ctx, result: *mut T, dest: *mut T, value: T, pe: i32) -> Result<(), Fault> {
+        pub fn $nbi<T: AmoInt>(
+            m: &Map,
+            ctx: Ctx,
+            result: *mut T,
+            dest: *mut T,
+            value: T,
+            pe: i32,
+        ) -> Result<(), Fault> {
             let world_pe = ctx.world_pe(pe)?;
             if m.local_mapping_atomic(dest, world_pe).is_none() {
-                return remote::fetch_into(m, ctx, "dest", dest, world_pe, AmoOp::$op_of, [value.bits(), 0], result, Completion::Deferred);
+                let (op, values) = (AmoOp::$op_of, [value.bits(), 0]);
+                return remote::fetch_into(m, ctx, "dest", dest, world_pe, op, values, result, Completion::Deferred);
             }
             deliver(result, $fetch(m, ctx, dest, value, pe)?)
         }

@@ -334,7 +334,8 @@ macro_rules! sets {
 sets! {
     wait_until_all, wait_until_all_vector, () -> (), |s: Set<T>, m| { s.wait_all(m); Ok(()) };
     wait_until_any, wait_until_any_vector, () -> usize, |s: Set<T>, m| Ok(s.wait_any(m));
-    wait_until_some, wait_until_some_vector, (indices: *mut usize) -> usize, |s: Set<T>, m, indices| s.wait_some(m, indices);
+    wait_until_some, wait_until_some_vector, (indices: *mut usize) -> usize,
+        |s: Set<T>, m, indices| s.wait_some(m, indices);
     test_all, test_all_vector, () -> i32, |s: Set<T>, m| Ok(s.test_all(m));
     test_any, test_any_vector, () -> usize, |s: Set<T>, m| Ok(s.test_any(m));
     test_some, test_some_vector, (indices: *mut usize) -> usize, |s: Set<T>, m, indices| s.test_some(m, indices);

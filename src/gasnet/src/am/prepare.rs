@@ -114,7 +114,8 @@ macro_rules! prepares {
             arguments: c_uint,
         ) -> *mut Prepared {
             let dest = [$($dest,)? ptr::null_mut()][0];
-            $way(Wish { routine: stringify!($name), client, least, most, dest, lc_opt, flags, arguments }, $($target,)* $is_long)
+            let wish = Wish { routine: stringify!($name), client, least, most, dest, lc_opt, flags, arguments };
+            $way(wish, $($target,)* $is_long)
         }
     )* };
 }

@@ -114,8 +114,9 @@ macro_rules! functions {
                 Ok(Self {
                     $($field: {
                         let found = library.function($name).ok_or($name.to_str().unwrap_or_default())?.as_ptr();
+                        type Function = unsafe extern "C" fn($($argument),*) -> $result;
                         // SAFETY: the function of this name has had this signature since PMIx 2.
-                        unsafe { std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($argument),*) -> $result>(found) }
+                        unsafe { std::mem::transmute::<*mut c_void, Function>(found) }
                     },)*
                 })
             }
