@@ -19,7 +19,7 @@ use crate::supervise::{STREAMS, Supervisor, Verdict};
 use crate::sys::epoll::Epoll;
 use crate::sys::limit::{self, Limit};
 use crate::sys::process;
-use crate::sys::signal::Set;
+use crate::sys::signal::{Reader, Set};
 use crate::tools;
 use crate::watchdog::Watchdog;
 use pellucid_core::bootstrap::job::Job;
@@ -129,15 +129,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     // The page shows all that there is.
     let page = metrics::wanted(&plan.environment)?.page;
     let detailed = options.profile.detailed().map(|detailed| detailed || page);
-    let profile = match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed) {
-        Ok(profile) => Some(profile),
-        // It would have shown long waits only.
-        Err(_) if detailed.is_none() => None,
-        Err(error) => {
-            results::no_profile(&error, &mut plan);
-            None
-        }
-    };
+    let profile = profile(options, detailed, &mut plan);
     let trace = results::take_trace(options)?;
     let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
     if let Some(trace) = &trace {
@@ -155,21 +147,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
     if let Some(profile) = shown {
         metrics::take(&companions, profile, &plan.environment);
     }
-    let started = Instant::now();
-    let epoll = Epoll::new().map_err(|error| Failure::needs("wait for events", error))?;
-    let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
-    let mut supervisor = Supervisor {
-        epoll,
-        signals,
-        output,
-        pes: Pes::new(0),
-        job,
-        profile,
-        relay: None,
-        timeout: options.timeout.map(|timeout| (timeout, started + timeout)),
-        verdict: Verdict::default(),
-        remote: None,
-    };
+    let mut supervisor = supervisor(options, job, profile, signals)?;
     // Without the thread, a PE that asks for a snapshot goes on without.
     let is_asked = kept.is_some() || !companions.is_empty();
     let profile = supervisor.profile.as_ref().filter(|_| is_asked);
@@ -191,6 +169,36 @@ fn here(options: &Options) -> Result<i32, Failure> {
         results::show(&kept, |directory| profile.finish(status, pes, directory));
     }
     Ok(status)
+}
+
+/// The memory that PEs record in. Where there can be none, the job runs without.
+fn profile(options: &Options, detailed: Option<bool>, plan: &mut Plan) -> Option<Profile> {
+    match Profile::create(0..options.pes, options.pes, &options.program, &options.args, detailed) {
+        Ok(profile) => Some(profile),
+        // It would have shown long waits only.
+        Err(_) if detailed.is_none() => None,
+        Err(error) => {
+            results::no_profile(&error, plan);
+            None
+        }
+    }
+}
+
+/// What looks after the PEs, none of which is there yet.
+fn supervisor(options: &Options, job: Job, profile: Option<Profile>, signals: Reader) -> Result<Supervisor, Failure> {
+    let events = |error| Failure::needs("wait for events", error);
+    Ok(Supervisor {
+        epoll: Epoll::new().map_err(events)?,
+        signals,
+        output: Output::new(STREAMS).map_err(events)?,
+        pes: Pes::new(0),
+        job,
+        profile,
+        relay: None,
+        timeout: options.timeout.map(|timeout| (timeout, Instant::now() + timeout)),
+        verdict: Verdict::default(),
+        remote: None,
+    })
 }
 
 /// Variables for the PEs; says which of `-x` are not set.

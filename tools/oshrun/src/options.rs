@@ -173,38 +173,44 @@ fn next_directory(args: &mut (impl Iterator<Item = OsString> + Clone)) -> Option
     if is_directory { args.next() } else { None }
 }
 
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            pes: 1,
+            pes_given: false,
+            hosts: None,
+            hostfile: None,
+            allocation: None,
+            launch_agent: None,
+            ppn: None,
+            info: false,
+            exports: Vec::new(),
+            bind: Wanted::default(),
+            wdir: None,
+            output: None,
+            label: false,
+            timeout: None,
+            heap: None,
+            profile: Profile::Silent,
+            settings: Vec::new(),
+            profile_dir: None,
+            profile_cost: false,
+            trace: None,
+            metrics: Destinations::default(),
+            check: false,
+            tools: Vec::new(),
+            tool_optional: false,
+            program: OsString::new(),
+            args: Vec::new(),
+        }
+    }
+}
+
 /// Reads the arguments that follow the name of the launcher.
 pub fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Request, UsageError> {
     let args: Vec<OsString> = args.into_iter().collect();
     let mut args = args.into_iter().peekable();
-    let mut options = Options {
-        pes: 1,
-        pes_given: false,
-        hosts: None,
-        hostfile: None,
-        allocation: None,
-        launch_agent: None,
-        ppn: None,
-        info: false,
-        exports: Vec::new(),
-        bind: Wanted::default(),
-        wdir: None,
-        output: None,
-        label: false,
-        timeout: None,
-        heap: None,
-        profile: Profile::Silent,
-        settings: Vec::new(),
-        profile_dir: None,
-        profile_cost: false,
-        trace: None,
-        metrics: Destinations::default(),
-        check: false,
-        tools: Vec::new(),
-        tool_optional: false,
-        program: OsString::new(),
-        args: Vec::new(),
-    };
+    let mut options = Options::default();
     while let Some(arg) = args.next() {
         if arg == "--" {
             options.program = args.next().ok_or(UsageError::NoProgram)?;

@@ -88,32 +88,12 @@ fn try_run() -> Result<i32, Failure> {
     let snapshots = ready.profile.as_ref().filter(|_| order.profile == Some(true));
     // Without the thread, a PE that asks for a snapshot goes on without.
     let snapshots = snapshots.and_then(|profile| Snapshots::serve(profile.as_fd(), &ready.companions).ok());
-    let remote = Remote {
-        link,
-        host: order.host.clone(),
-        key_values: DaemonKeyValues::new(pes.clone(), order.hosts.clone()),
-        wireups: Vec::new(),
-        prompt: order.prompt,
-        trace: ready.trace,
-        told: false,
-        lost: false,
-        deaf: false,
-        collect: None,
-        over: false,
-        snapshots,
-    };
-    let mut supervisor = Supervisor {
-        epoll,
-        signals,
-        output: Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?,
-        pes: Pes::new(order.first),
-        job: ready.job,
-        profile: ready.profile,
-        relay: None,
-        timeout: None,
-        verdict: Verdict::default(),
-        remote: Some(remote),
-    };
+    let remote = remote(&order, link, ready.trace, snapshots);
+    let output = Output::new(STREAMS).map_err(|error| Failure::needs("wait for events", error))?;
+    let (pes_here, verdict) = (Pes::new(order.first), Verdict::default());
+    let (job, profile, remote) = (ready.job, ready.profile, Some(remote));
+    let mut supervisor =
+        Supervisor { epoll, signals, output, pes: pes_here, job, profile, relay: None, timeout: None, verdict, remote };
     let shown = supervisor.profile.as_ref().filter(|_| order.profile.is_some());
     let handover = shown.and_then(|profile| handover::offer(profile, &ready.plan.environment));
     if let Some(profile) = shown {
@@ -129,6 +109,25 @@ fn try_run() -> Result<i32, Failure> {
     handover::end(handover, status);
     metrics::end(&ready.companions, status);
     Ok(status)
+}
+
+/// What this host has to do with the one that `oshrun` was started on.
+fn remote(order: &Order, link: Link, trace: Option<OutputDir>, snapshots: Option<Snapshots>) -> Remote {
+    let pes = order.first..order.first + order.pes;
+    Remote {
+        link,
+        host: order.host.clone(),
+        key_values: DaemonKeyValues::new(pes, order.hosts.clone()),
+        wireups: Vec::new(),
+        prompt: order.prompt,
+        trace,
+        told: false,
+        lost: false,
+        deaf: false,
+        collect: None,
+        over: false,
+        snapshots,
+    }
 }
 
 /// What PEs are started with.

@@ -19,7 +19,7 @@ use crate::signals;
 use crate::spawn::Start;
 use crate::sys::epoll::{Epoll, Interest};
 use crate::sys::limit::Limit;
-use crate::sys::signal::Set;
+use crate::sys::signal::{Reader, Set};
 use crate::sys::{net, process};
 use crate::tools;
 use crate::watchdog::Watchdog;
@@ -48,6 +48,21 @@ const PRIVATE: [&str; 7] = [
     "PELLUCID_TRACE_CLAIM",
 ];
 
+/// What daemons and this oshrun know each other by.
+fn secrets() -> Result<[String; 2], Failure> {
+    let secret = || net::secret().map_err(|error| Failure::needs("make up a secret (/dev/urandom)", error));
+    Ok([secret()?, secret()?])
+}
+
+/// What tells of signals, output and connections of daemons.
+fn watch(signals: &Reader, listeners: &Listeners) -> io::Result<(Epoll, Output)> {
+    let (epoll, output) = (Epoll::new()?, Output::of_agents(STREAMS)?);
+    epoll.add(signals, SIGNALS, Interest::Read)?;
+    epoll.add(output.wake(), WAKE, Interest::Read)?;
+    listeners.watch(&epoll, LISTENER)?;
+    Ok((epoll, output))
+}
+
 impl<'a> Head<'a> {
     /// Starts a daemon on every host.
     pub(super) fn start(options: &'a Options, placements: &[Placement]) -> Result<(Self, Watchdog), Failure> {
@@ -61,8 +76,7 @@ impl<'a> Head<'a> {
         let agent = options.launch_agent.is_some();
         let listeners = Listeners::open(placements.iter().flat_map(|place| agent::addresses(agent, &place.host)));
         let listeners = listeners.map_err(|error| needs("wait for connections of the hosts", error))?;
-        let secret = || net::secret().map_err(|error| needs("make up a secret (/dev/urandom)", error));
-        let (secret, answer) = (secret()?, secret()?);
+        let [secret, answer] = secrets()?;
         let trace = results::take_trace(options)?;
         let kept = matches!(options.profile, Choice::Level(_)).then(|| Kept::new(options).map(Arc::new)).transpose()?;
         let begin = (clock::counter_ns(), realtime_ns());
@@ -70,12 +84,7 @@ impl<'a> Head<'a> {
         let mask = Set::of(&[]).block();
         let signals = signals::take().map_err(|error| needs("read signals", error))?;
         let watchdog = Watchdog::start().map_err(|error| needs("start the watchdog process", error))?;
-        let events = |error: io::Error| needs("wait for events", error);
-        let epoll = Epoll::new().map_err(events)?;
-        let output = Output::of_agents(STREAMS).map_err(events)?;
-        epoll.add(&signals, SIGNALS, Interest::Read).map_err(events)?;
-        epoll.add(output.wake(), WAKE, Interest::Read).map_err(events)?;
-        listeners.watch(&epoll, LISTENER).map_err(events)?;
+        let (epoll, output) = watch(&signals, &listeners).map_err(|error| needs("wait for events", error))?;
         let since = Instant::now();
         let mut head = Self {
             options,
