@@ -105,16 +105,20 @@ fn chart(text: &mut String, name: &str, lines: &Lines, x: f64, y: f64) {
             let (cx, cy) = (at_x(point.pes), at_y(point.ns));
             let _ = writeln!(text, "<circle cx=\"{cx:.1}\" cy=\"{cy:.1}\" r=\"3\" fill=\"{color}\"/>");
         }
-        let label = y + 14.0 + 18.0 * (lines.len() - 1 - i) as f64;
-        let left = x + CHART.0 + 14.0;
-        let _ = writeln!(
-            text,
-            "<rect x=\"{left}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{color}\"/><text x=\"{}\" y=\"{label}\">{}</text>",
-            label - 10.0,
-            left + 18.0,
-            if *bytes == 0 { "no data".to_owned() } else { table::size(*bytes) }
-        );
+        key(text, color, *bytes, x + CHART.0 + 14.0, y + 14.0 + 18.0 * (lines.len() - 1 - i) as f64);
     }
+}
+
+/// What a colour means, beside a chart.
+fn key(text: &mut String, color: &str, bytes: u64, left: f64, label: f64) {
+    let _ = writeln!(
+        text,
+        "<rect x=\"{left}\" y=\"{}\" width=\"12\" height=\"12\" fill=\"{color}\"/>\
+         <text x=\"{}\" y=\"{label}\">{}</text>",
+        label - 10.0,
+        left + 18.0,
+        if bytes == 0 { "no data".to_owned() } else { table::size(bytes) }
+    );
 }
 
 #[cfg(test)]

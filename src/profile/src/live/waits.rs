@@ -70,6 +70,34 @@ pub struct Waits {
     pub different: Vec<(&'static str, Vec<u32>)>,
 }
 
+/// For each collective that PEs are in, the members that are not.
+fn missing(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> BTreeMap<Meeting, Vec<u32>> {
+    let of = |(meeting, members): (&Meeting, &Vec<usize>)| {
+        let mut there = vec![false; pes.len()];
+        members.iter().for_each(|&member| there[member] = true);
+        let absent = pes.iter().zip(there).filter(|(_, there)| !there).map(|(pe, _)| pe.pe);
+        (*meeting, absent.filter(|&pe| meeting.1.is_none_or(|team| is_member(team, pe))).collect())
+    };
+    collectives.iter().map(of).collect()
+}
+
+/// Collectives that PEs with a team in common are in at the same time, where they are more than one.
+fn different(pes: &[PeNow], collectives: &BTreeMap<Meeting, Vec<usize>>) -> Vec<(&'static str, Vec<u32>)> {
+    let mut names: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
+    // On teams that have no PE in common, different ones are as they should be.
+    let meet = |a: Option<TeamKey>, b: Option<TeamKey>| match (a, b) {
+        (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
+        _ => true,
+    };
+    for (&(name, team), members) in collectives {
+        let others = collectives.keys().filter(|(other, _)| *other != name);
+        if others.map(|(_, other)| *other).any(|other| meet(team, other)) {
+            names.entry(name).or_default().extend(members.iter().map(|&index| pes[index].pe));
+        }
+    }
+    if names.len() > 1 { names.into_iter().collect() } else { Vec::new() }
+}
+
 impl Waits {
     /// Finds out.
     pub fn find(pes: &[PeNow]) -> Waits {
@@ -91,15 +119,7 @@ impl Waits {
         for pe in pes {
             holders.extend(pe.locks.iter().filter_map(|&lock| pe.symmetric(lock)).map(|lock| (lock, pe.pe)));
         }
-        let missing: BTreeMap<Meeting, Vec<u32>> = collectives
-            .iter()
-            .map(|(meeting, members)| {
-                let mut there = vec![false; pes.len()];
-                members.iter().for_each(|&member| there[member] = true);
-                let absent = pes.iter().zip(there).filter(|(_, there)| !there).map(|(pe, _)| pe.pe);
-                (*meeting, absent.filter(|&pe| meeting.1.is_none_or(|team| is_member(team, pe))).collect())
-            })
-            .collect();
+        let missing = missing(pes, &collectives);
         let mut waits = Vec::new();
         for (pe, threads) in pes.iter().zip(&threads) {
             for thread in threads {
@@ -126,23 +146,7 @@ impl Waits {
                 waits.push(Wait { pe: pe.pe, routine, object, what });
             }
         }
-        let mut found = Waits { cycles: cycles(&waits), waits, different: Vec::new() };
-        // On teams that have no PE in common, different ones are as they should be.
-        let mut names: BTreeMap<&'static str, Vec<u32>> = BTreeMap::new();
-        let meet = |a: Option<TeamKey>, b: Option<TeamKey>| match (a, b) {
-            (Some(a), Some(b)) => pes.iter().any(|pe| is_member(a, pe.pe) && is_member(b, pe.pe)),
-            _ => true,
-        };
-        for (&(name, team), members) in &collectives {
-            let others = collectives.keys().filter(|(other, _)| *other != name);
-            if others.map(|(_, other)| *other).any(|other| meet(team, other)) {
-                names.entry(name).or_default().extend(members.iter().map(|&index| pes[index].pe));
-            }
-        }
-        if names.len() > 1 {
-            found.different = names.into_iter().collect();
-        }
-        found
+        Waits { cycles: cycles(&waits), waits, different: different(pes, &collectives) }
     }
 
     /// The text of a report, a line a group of PEs that wait for the same.

@@ -58,6 +58,27 @@ pub struct Facts {
     offset_ticks: [u64; 2],
 }
 
+/// The version of the format, where this program understands it and the table of routines that the file was written with.
+fn version(path: &Path, head: &[u8]) -> Result<u32, ReadError> {
+    let corrupt =
+        |at: usize, what: &str| ReadError::Corrupt { path: path.to_owned(), offset: at as u64, what: what.to_owned() };
+    let number = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+    if number(offset_of!(Head, magic)) != MAGIC {
+        return Err(corrupt(0, "does not begin as a trace file does"));
+    }
+    let at = offset_of!(Head, version);
+    let version = u32::from_le_bytes(std::array::from_fn(|i| head[at + i]));
+    if !(OLDEST..=VERSION).contains(&version) {
+        return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
+    }
+    let table = if version < WITH_MORE_ROUTINES { op::EARLIER_TABLE_HASH } else { op::TABLE_HASH };
+    if number(offset_of!(Head, ops_hash)) != table {
+        let what = "written by a library with another table of routines: use the oshprof of that build";
+        return Err(corrupt(offset_of!(Head, ops_hash), what));
+    }
+    Ok(version)
+}
+
 impl Facts {
     /// Reads and checks a head.
     pub(super) fn read(path: &Path) -> Result<Facts, ReadError> {
@@ -81,18 +102,7 @@ impl Facts {
             let end = field.iter().position(|&b| b == 0).unwrap_or(most);
             String::from_utf8_lossy(&field[..end]).into_owned()
         };
-        if number(offset_of!(Head, magic)) != MAGIC {
-            return Err(corrupt(0, "does not begin as a trace file does".to_owned()));
-        }
-        let version = half(offset_of!(Head, version));
-        if !(OLDEST..=VERSION).contains(&version) {
-            return Err(ReadError::Version { path: path.to_owned(), found: u64::from(version), expected: VERSION });
-        }
-        let table = if version < WITH_MORE_ROUTINES { op::EARLIER_TABLE_HASH } else { op::TABLE_HASH };
-        if number(offset_of!(Head, ops_hash)) != table {
-            let what = "written by a library with another table of routines: use the oshprof of that build".to_owned();
-            return Err(corrupt(offset_of!(Head, ops_hash), what));
-        }
+        let version = version(path, bytes)?;
         let chunk = half(offset_of!(Head, chunk_bytes));
         if chunk as usize != CHUNK_BYTES {
             return Err(corrupt(offset_of!(Head, chunk_bytes), format!("chunks of {chunk} bytes, not {CHUNK_BYTES}")));
@@ -106,7 +116,7 @@ impl Facts {
             return Err(corrupt(offset_of!(Head, clock_mult), "a tick takes no time".to_owned()));
         }
         let pair = |at: usize| [number(at), number(at + 8)];
-        let checked = version >= CHECKED;
+        let (checked, has_reasons) = (version >= CHECKED, version >= WITH_REASONS);
         let state = half(offset_of!(Head, state));
         let whole = match (checked, state) {
             (false, _) => true,
@@ -123,11 +133,7 @@ impl Facts {
             start_realtime: number(offset_of!(Head, start_realtime)),
             launcher_pid: half(offset_of!(Head, launcher_pid)),
             dropped: number(offset_of!(Head, dropped)),
-            lost: if version < WITH_REASONS {
-                [0; 3]
-            } else {
-                std::array::from_fn(|i| number(offset_of!(Head, lost) + 8 * i))
-            },
+            lost: std::array::from_fn(|i| if has_reasons { number(offset_of!(Head, lost) + 8 * i) } else { 0 }),
             error: half(offset_of!(Head, error)),
             memory: std::array::from_fn(|i| number(offset_of!(Head, memory) + 8 * i)),
             offset_ns: pair(offset_of!(Head, offset_ns)).map(|n| n as i64),
