@@ -116,6 +116,7 @@ fn here(options: &Options) -> Result<i32, Failure> {
         there.map_err(|error| Failure::usage(format!("option --wdir: {}: {error}", directory.display())))?;
     }
     let file = program::locate_from(options.wdir.as_deref(), &options.program)
+        .and_then(|file| program::check_library(&options.program, &file).map(|()| file))
         .map_err(|error| Failure { status: error.status(), message: error.to_string() })?;
     let limit = raise_limit(options.pes)?;
     let tools = tools::list(options).map_err(|message| Failure { status: 1, message })?;

@@ -3,7 +3,7 @@
 //! | module | what it is |
 //! |---|---|
 //! | [`flags`], [`options`], [`values`], [`help`], [`foreign`] | the command line: one table, its parser, its text; what others call it |
-//! | [`program`], [`tools`], [`bind`], [`cpus`], [`files`], [`plan`] | what is run, with which tools, where, with which environment |
+//! | [`program`], [`linked`], [`tools`], [`bind`], [`cpus`], [`files`], [`plan`] | what is run, with which tools, where, with which environment |
 //! | [`job`], [`spawn`], [`watchdog`] | starting it, and ending it should this process be killed |
 //! | [`supervise`] | the loop: [`output`] ([`lines`], [`sink`]), [`input`], [`signals`], [`pes`], [`ending`], [`orphans`] |
 //! | [`hosts`] | a job on several hosts |
@@ -27,6 +27,7 @@ mod hosts;
 mod input;
 mod job;
 mod lines;
+mod linked;
 mod metrics;
 mod options;
 mod orphans;

@@ -1,5 +1,6 @@
 //! Finding the program, as a shell would.
 
+use crate::linked;
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
@@ -15,6 +16,8 @@ pub enum CannotRun {
     NotFound { program: String, in_path: bool, here: bool },
     /// A file, but not one to run.
     NotExecutable { program: String, reason: &'static str },
+    /// It is linked to another OpenSHMEM library.
+    OtherLibrary { program: String, library: String, whose: &'static str },
     /// The system refused when it was started.
     Refused { program: String, reason: String },
 }
@@ -24,7 +27,7 @@ impl CannotRun {
     pub fn status(&self) -> i32 {
         match self {
             Self::NotFound { .. } => 127,
-            Self::NotExecutable { .. } | Self::Refused { .. } => 126,
+            Self::NotExecutable { .. } | Self::OtherLibrary { .. } | Self::Refused { .. } => 126,
         }
     }
 
@@ -51,6 +54,14 @@ impl fmt::Display for CannotRun {
             Self::NotFound { program, in_path: true, .. } => write!(f, "program {program:?} not found in PATH"),
             Self::NotFound { program, .. } => write!(f, "program {program:?} not found"),
             Self::NotExecutable { program, reason } => write!(f, "program {program:?} cannot be run: {reason}"),
+            Self::OtherLibrary { program, library, whose } => {
+                let oshcc = env::current_exe().unwrap_or_default().with_file_name("oshcc");
+                write!(
+                    f,
+                    "{program} is linked to {library} ({whose}), not to libsma.so.1: compile it with {}",
+                    oshcc.display()
+                )
+            }
             Self::Refused { program, reason } => write!(f, "program {program:?} cannot be started: {reason}"),
         }
     }
@@ -60,6 +71,13 @@ impl fmt::Display for CannotRun {
 pub fn locate(program: &OsStr) -> Result<PathBuf, CannotRun> {
     let path = env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     locate_in(program, &path)
+}
+
+/// Refuses a program that is linked to another OpenSHMEM library.
+pub fn check_library(program: &OsStr, file: &Path) -> Result<(), CannotRun> {
+    linked::other_library(file).map_or(Ok(()), |(library, whose)| {
+        Err(CannotRun::OtherLibrary { program: program.to_string_lossy().into_owned(), library, whose })
+    })
 }
 
 /// As [`locate`], for PEs that run in a directory: a relative path is meant from there.

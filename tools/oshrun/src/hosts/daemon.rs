@@ -151,6 +151,7 @@ fn prepare(order: &Order) -> Result<Ready, Failure> {
     let path = order.environment.iter().rfind(|(name, _)| name == "PATH").map(|(_, value)| value.clone());
     let path = path.or_else(|| env::var_os("PATH")).unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
     let file = program::locate_in(&order.program, &path)
+        .and_then(|file| program::check_library(&order.program, &file).map(|()| file))
         .map_err(|error| Failure { status: error.status(), message: at(error.to_string()) })?;
     let pes = order.first..order.first + order.pes;
     let job = Job::create(pes.clone(), order.npes).map_err(|error| needs("make the job's shared memory", &error))?;
