@@ -525,6 +525,8 @@ pub struct Detail {
     pub cost: Cost,
     /// Begins and ends of regions, and markers, that could not be kept.
     pub region_errors: u32,
+    /// Events that its trace does not have.
+    pub trace_dropped: u64,
     /// What the system gave.
     pub system: System,
     /// What it did over time; empty in profiles of earlier versions.

@@ -3,6 +3,7 @@
 //! A reader takes what is there and never makes a PE wait. Each number is whole; numbers that belong together (calls and
 //! bytes, a total and its count) may be one call apart while the PE runs.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{
     AtomicU64,
     Ordering::{Acquire, Relaxed},
@@ -17,6 +18,7 @@ use crate::segment::layout::{
 };
 use crate::segment::{Phase, Segment};
 use crate::size::{DISTANCES, SIZE_CLASSES, size_class};
+use crate::snapshot_detail::SeenMeetings;
 use crate::{snapshot_causes, snapshot_detail, snapshot_lines, snapshot_locks, snapshot_sites, snapshot_timeline};
 
 /// How a PE ended, as its launcher saw it.
@@ -37,15 +39,60 @@ pub struct Outcome {
     pub pes: Vec<PeOutcome>,
 }
 
+/// How much is read of a PE.
+#[derive(Debug)]
+enum Depth<'a> {
+    /// All that there is.
+    All,
+    /// See [`take_sums`].
+    Sums(&'a mut SeenMeetings),
+}
+
+/// Threads that read.
+const THREADS: usize = 4;
+/// PEs from which on a second thread is worth starting.
+const MANY: usize = 256;
+
+/// How much of each PE's meetings has been read.
+#[derive(Debug, Default)]
+pub struct Seen(Vec<SeenMeetings>);
+
+/// Reads what sums over PEs need, for those who read often: routines, regions, nonblocking operations, what the network says, and
+/// the meetings that have not been seen. Peers, call sites, contexts, markers, time lines, counters and phases are left out, which
+/// are most of the memory.
+pub fn take_sums(segment: &Segment, seen: &mut Seen) -> Profile {
+    let (now, numbers) = (segment.now_ns(), segment.pes());
+    seen.0.resize_with(numbers.len(), SeenMeetings::default);
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS);
+    let each = numbers.len().div_ceil(threads).max(MANY);
+    let read = |(first, seen): (u32, &mut [SeenMeetings])| -> Vec<Pe> {
+        let one = |(pe, seen)| take_pe(segment, pe, (PeOutcome::default(), now), Depth::Sums(seen));
+        (first..).zip(seen).filter_map(one).collect()
+    };
+    let mut parts = (numbers.start..).step_by(each).zip(seen.0.chunks_mut(each));
+    let first = parts.next();
+    let pes = std::thread::scope(|scope| {
+        let others: Vec<_> = parts.map(|part| scope.spawn(|| read(part))).collect();
+        let mut pes = first.map(read).unwrap_or_default();
+        pes.extend(others.into_iter().filter_map(|other| other.join().ok()).flatten());
+        pes
+    });
+    Profile { job: job(segment, &Outcome::default(), &pes, now), pes }
+}
+
 /// Reads the whole segment.
 pub fn take(segment: &Segment, outcome: &Outcome) -> Profile {
     let now = segment.now_ns();
     let outcomes = outcome.pes.iter().copied().chain(std::iter::repeat(PeOutcome::default()));
-    let pes: Vec<Pe> =
-        segment.pes().zip(outcomes).filter_map(|(pe, outcome)| take_pe(segment, pe, outcome, now)).collect();
+    let one = |(pe, outcome)| take_pe(segment, pe, (outcome, now), Depth::All);
+    let pes: Vec<Pe> = segment.pes().zip(outcomes).filter_map(one).collect();
+    Profile { job: job(segment, outcome, &pes, now), pes }
+}
+
+fn job(segment: &Segment, outcome: &Outcome, pes: &[Pe], now: u64) -> Job {
     let last_end = outcome.pes.iter().filter_map(|pe| pe.ended_ns).chain(pes.iter().map(|pe| pe.end_ns)).max();
     let header = segment.header();
-    let job = Job {
+    Job {
         program: header.program.get(),
         arguments: header.arguments.get(),
         directory: header.directory.get(),
@@ -54,12 +101,11 @@ pub fn take(segment: &Segment, outcome: &Outcome) -> Profile {
         start_realtime_ns: header.start_realtime.load(Relaxed),
         wall_ns: if outcome.exit_status.is_some() { last_end.unwrap_or(now) } else { now },
         exit_status: outcome.exit_status,
-    };
-    Profile { job, pes }
+    }
 }
 
 /// Reads one PE; `None` when it never attached.
-fn take_pe(segment: &Segment, number: u32, outcome: PeOutcome, now: u64) -> Option<Pe> {
+fn take_pe(segment: &Segment, number: u32, (outcome, now): (PeOutcome, u64), depth: Depth<'_>) -> Option<Pe> {
     let region = segment.region(number)?;
     let head = &region.head;
     let progress = match head.state.load(Acquire) {
@@ -96,10 +142,10 @@ fn take_pe(segment: &Segment, number: u32, outcome: PeOutcome, now: u64) -> Opti
         routines: Vec::new(),
         detail: Detail::default(),
     };
-    if progress != Progress::Finalized {
+    if progress != Progress::Finalized && matches!(depth, Depth::All) {
         pe.last = last_op(segment, number, end_ns);
     }
-    add_slots(segment, region, &mut pe);
+    add_slots(segment, region, &mut pe, depth);
     Some(pe)
 }
 
@@ -117,33 +163,41 @@ fn last_op(segment: &Segment, pe: u32, end_ns: u64) -> Option<LastOp> {
     })
 }
 
-fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe) {
+fn add_slots(segment: &Segment, region: &Region, pe: &mut Pe, depth: Depth<'_>) {
     // With all its digits: what is subtracted from a mean of nanoseconds must not be rounded to one.
     let overhead_ns = region.head.sample_overhead.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
-    let mut by_op: Vec<Option<Routine>> = vec![None; op::COUNT];
+    let mut by_op: BTreeMap<u16, Routine> = BTreeMap::new();
     let used = (region.head.slots_used.load(Acquire) as usize).min(SLOTS);
     let shared = (pe.shared_calls > 0).then_some(&region.slots[SLOTS]);
     let slots = region.slots[..used].iter().chain(shared);
-    pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
-    pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
-    pe.detail.locks = snapshot_locks::take(segment, region, pe.end_ns);
-    pe.detail.lines = snapshot_lines::take(segment, &region.head, slots.clone());
-    pe.detail.causes = snapshot_causes::take(segment, slots.clone());
+    let is_whole = matches!(depth, Depth::All);
+    match depth {
+        Depth::All => {
+            pe.detail = snapshot_detail::take(segment, region, slots.clone(), pe.end_ns);
+            pe.detail.timeline = snapshot_timeline::take(segment, slots.clone(), pe.end_ns, overhead_ns);
+            pe.detail.locks = snapshot_locks::take(segment, region, pe.end_ns);
+            pe.detail.lines = snapshot_lines::take(segment, &region.head, slots.clone());
+            pe.detail.causes = snapshot_causes::take(segment, slots.clone());
+        }
+        Depth::Sums(seen) => pe.detail = snapshot_detail::take_sums(segment, region, slots.clone(), (pe.end_ns, seen)),
+    }
     for slot in slots.clone() {
         pe.overflowed += slot.extra.rows_overflowed.load(Relaxed);
         for_each_cell(segment, slot, |op, cell| {
             if let (Some(row), Some(routine)) = (op::get(op), read_cell(slot, op, cell, overhead_ns)) {
-                by_op[usize::from(op)].get_or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
+                by_op.entry(op).or_insert_with(|| Routine::new(row.name, row.class)).merge(&routine);
             }
         });
         if let Some((op, ns)) = unfinished(segment, slot, pe.end_ns)
-            && let Some(routine) = by_op.get_mut(usize::from(op)).and_then(Option::as_mut).filter(|r| r.unfinished > 0)
+            && let Some(routine) = by_op.get_mut(&op).filter(|routine| routine.unfinished > 0)
         {
             routine.unfinished_ns += ns;
         }
     }
-    pe.detail.sites = snapshot_sites::take(segment, slots, overhead_ns, &by_op);
-    pe.routines = by_op.into_iter().flatten().collect();
+    if is_whole {
+        pe.detail.sites = snapshot_sites::take(segment, slots, overhead_ns, &by_op);
+    }
+    pe.routines = by_op.into_values().collect();
 }
 
 /// The timed operation that the slot's owner is inside of, and for how long.
@@ -171,11 +225,15 @@ fn for_each_cell(segment: &Segment, slot: &Slot, mut visit: impl FnMut(u16, &Cel
 pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> Option<Routine> {
     let get = |word: &AtomicU64| word.load(Relaxed);
     let row_table = op::get(op)?;
-    let mut routine = Routine::new("", row_table.class);
     let row = match cell.row.load(Acquire) {
         ROW_NONE | ROW_OVERFLOW => None,
         number => Some(slot.row(number)),
     };
+    // As most cells are.
+    if row.is_none() && cell.calls.iter().all(|calls| get(calls) == 0) && get(&cell.errors) == 0 {
+        return None;
+    }
+    let mut routine = Routine::new("", row_table.class);
     for d in 0..DISTANCES {
         (routine.calls[d], routine.bytes[d]) = (get(&cell.calls[d]), cell.total_bytes(op, d));
         // Calls counted here have no size class: routines of one size, whose class follows from the mean.
@@ -185,7 +243,9 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
         }
     }
     if let Some(row) = row {
-        for class in 0..SIZE_CLASSES {
+        // Short calls are counted in the cell.
+        let classes = if row_table.timing == Timing::Sampled { 0 } else { SIZE_CLASSES };
+        for class in 0..classes {
             for d in 0..DISTANCES {
                 let (calls, bytes) = (get(&row.sizes[class][d].calls), get(&row.sizes[class][d].bytes));
                 if calls > 0 {
@@ -196,7 +256,10 @@ pub(crate) fn read_cell(slot: &Slot, op: u16, cell: &Cell, overhead_ns: f64) -> 
             }
         }
         routine.max_ns = get(&row.max_ns);
-        let latency = row.latency.iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
+        // No call was longer than the longest: nothing is in the buckets beyond, which are most of them. The maximum is written after
+        // the count, so that a reader may miss a call that returns at this moment.
+        let used = crate::histogram::bucket(routine.max_ns) + 1;
+        let latency = row.latency[..used].iter().enumerate().map(|(bucket, count)| (bucket as u16, get(count)));
         routine.latency = crate::histogram::Histogram::from_counts(latency);
     }
     routine.errors = get(&cell.errors);

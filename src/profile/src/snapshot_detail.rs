@@ -24,20 +24,9 @@ pub(crate) fn take<'a>(
     slots: impl Iterator<Item = &'a Slot>,
     end_ns: u64,
 ) -> Detail {
-    let ns = |word: &AtomicU64| word.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
     let head = &region.head;
-    let mut detail = Detail {
-        cost: Cost {
-            counted_ns: ns(&head.call_cost),
-            timed_ns: ns(&head.timed_cost),
-            sample_ns: ns(&head.sample_overhead),
-        },
-        region_errors: head.region_errors.load(Relaxed),
-        system: system(head),
-        sync_every: 1,
-        ..Detail::default()
-    };
-    names(region, &mut detail);
+    let mut detail = begin(segment, region);
+    markers_and_modules(region, &mut detail);
     let mut sums = Sums::default();
     let mut regions = vec![Region::default(); REGIONS];
     let mut counters = snapshot_counters::Sums::new(segment, region);
@@ -49,10 +38,7 @@ pub(crate) fn take<'a>(
         contexts(slot, &mut sums.contexts);
         algorithms(slot, &mut sums.algorithms);
         nbi(segment, slot, &mut detail.nbi);
-        let used = slot.extra.syncs_used.load(Acquire) > 0;
-        if used || slot.extra.teams.iter().any(|team| team.calls.load(Relaxed) > 0) {
-            sums.teams.push(teams(segment, slot, &Phases { segment, head, slot }));
-        }
+        sums.teams.extend(teams(segment, slot, head, 0));
         detail.last_phases.extend(Phases { segment, head, slot }.last(end_ns));
     }
     detail.counters = counters.finish();
@@ -60,6 +46,68 @@ pub(crate) fn take<'a>(
     detail.algorithms = algorithm_list(region, &sums.algorithms);
     detail.contexts =
         sums.contexts.into_values().map(|c| Context { team: context_team(region, c.handle), ..c }).collect();
+    name_regions(regions, &mut detail);
+    join_teams(sums.teams, &mut detail);
+    detail
+}
+
+/// When the last meeting came that has been read, by slot, in ticks.
+pub(crate) type SeenMeetings = Vec<u64>;
+
+/// As [`take`], without what sums over PEs do not need, and of meetings only those that have not been seen.
+pub(crate) fn take_sums<'a>(
+    segment: &Segment,
+    region: &layout::Region,
+    slots: impl Iterator<Item = &'a Slot>,
+    (end_ns, seen): (u64, &mut SeenMeetings),
+) -> Detail {
+    let mut detail = begin(segment, region);
+    let mut regions = vec![Region::default(); detail.regions.len()];
+    let mut sums = Vec::new();
+    for (at, slot) in slots.enumerate() {
+        region_times(segment, slot, end_ns, &mut regions);
+        nbi(segment, slot, &mut detail.nbi);
+        seen.resize(seen.len().max(at + 1), 0);
+        let before = seen[at];
+        seen[at] = last_met(slot).max(before);
+        sums.extend(teams(segment, slot, &region.head, before));
+    }
+    name_regions(regions, &mut detail);
+    let callers = callers(&sums);
+    join_teams(sums, &mut detail);
+    // Those of several threads are numbered by all of their calls, of which these are only the last.
+    let Detail { teams, syncs, .. } = &mut detail;
+    syncs.retain(|sync| callers.get(&teams[usize::from(sync.team)].key()) == Some(&1));
+    detail
+}
+
+/// When the last meeting came that a thread has kept.
+fn last_met(slot: &Slot) -> u64 {
+    let used = (slot.extra.syncs_used.load(Acquire) as usize).min(SYNCS);
+    slot.extra.syncs[..used].last().map_or(0, |row| get(&row.arrived))
+}
+
+/// What a PE has once, whatever its threads do.
+fn begin(segment: &Segment, region: &layout::Region) -> Detail {
+    let ns = |word: &AtomicU64| word.load(Relaxed) as f64 / 256.0 * segment.scale().ns_per_tick();
+    let head = &region.head;
+    let mut detail = Detail {
+        cost: Cost {
+            counted_ns: ns(&head.call_cost),
+            timed_ns: ns(&head.timed_cost),
+            sample_ns: ns(&head.sample_overhead),
+        },
+        region_errors: head.region_errors.load(Relaxed),
+        trace_dropped: head.trace_dropped.load(Relaxed),
+        system: system(head),
+        sync_every: 1,
+        ..Detail::default()
+    };
+    names(region, &mut detail);
+    detail
+}
+
+fn name_regions(regions: Vec<Region>, detail: &mut Detail) {
     let known = regions.iter().rposition(|r| r.entries > 0).unwrap_or(0);
     for (number, region) in regions.into_iter().enumerate().take(known + 1) {
         let name = detail.regions.get(number).map(|r| r.name.clone()).unwrap_or_default();
@@ -69,8 +117,6 @@ pub(crate) fn take<'a>(
             None => detail.regions.push(region),
         }
     }
-    join_teams(sums.teams, &mut detail);
-    detail
 }
 
 fn system(head: &layout::RegionHead) -> System {
@@ -129,6 +175,16 @@ fn names(region: &layout::Region, detail: &mut Detail) {
     for name in region.names.regions[1..].iter().map(layout::Text::get).take_while(|name| !name.is_empty()) {
         detail.regions.push(Region { name, ..Region::default() });
     }
+    for row in &region.names.wire {
+        let name = row.name.get();
+        if name.is_empty() {
+            break;
+        }
+        detail.wire.push((name, get(&row.value)));
+    }
+}
+
+fn markers_and_modules(region: &layout::Region, detail: &mut Detail) {
     for row in &region.names.markers {
         let (name, count) = (row.name.get(), get(&row.count));
         if count > 0 {
@@ -136,13 +192,6 @@ fn names(region: &layout::Region, detail: &mut Detail) {
             let (sum, min, max, last) = (value(&row.sum), value(&row.min), value(&row.max), value(&row.last));
             detail.markers.push(Marker { name, count, sum, min, max, last });
         }
-    }
-    for row in &region.names.wire {
-        let name = row.name.get();
-        if name.is_empty() {
-            break;
-        }
-        detail.wire.push((name, get(&row.value)));
     }
     for row in &region.names.modules {
         let start = row.start.load(Acquire);
@@ -192,8 +241,8 @@ fn region_times(segment: &Segment, slot: &Slot, end_ns: u64, sums: &mut [Region]
     }
     let since = get(&slot.head.region_since);
     let innermost = (get(&slot.head.region_key) >> KEY_REGION) as usize % REGIONS;
-    if since > 0 {
-        sums[innermost].own_ns += until(since);
+    if let Some(sum) = sums.get_mut(innermost).filter(|_| since > 0) {
+        sum.own_ns += until(since);
     }
 }
 
@@ -252,7 +301,13 @@ fn nbi(segment: &Segment, slot: &Slot, sum: &mut Nbi) {
     sum.met_ns += ns(&row.met_ticks);
 }
 
-fn teams(segment: &Segment, slot: &Slot, phases: &Phases<'_>) -> ThreadTeams {
+/// Those of one thread, and its meetings later than `since`.
+fn teams(segment: &Segment, slot: &Slot, head: &layout::RegionHead, since: u64) -> Option<ThreadTeams> {
+    let is_used = slot.extra.syncs_used.load(Acquire) > 0;
+    if !is_used && slot.extra.teams.iter().all(|team| team.calls.load(Relaxed) == 0) {
+        return None;
+    }
+    let phases = Phases { segment, head, slot };
     let team = |row: &extra::TeamRow| Team {
         start: row.start.load(Relaxed),
         stride: row.stride.load(Relaxed),
@@ -264,7 +319,9 @@ fn teams(segment: &Segment, slot: &Slot, phases: &Phases<'_>) -> ThreadTeams {
     };
     let teams = slot.extra.teams.iter().enumerate().map(|(at, row)| (at, team(row)));
     let used = (slot.extra.syncs_used.load(Acquire) as usize).min(SYNCS);
-    let syncs = slot.extra.syncs[..used].iter().map(|row| {
+    // They are in the order of their arrivals.
+    let first = slot.extra.syncs[..used].iter().rposition(|row| get(&row.arrived) <= since).map_or(0, |at| at + 1);
+    let syncs = slot.extra.syncs[first..used].iter().map(|row| {
         let (address, op, region) = split_key(get(&row.key));
         let number = get(&row.number);
         let sync = Sync {
@@ -279,20 +336,26 @@ fn teams(segment: &Segment, slot: &Slot, phases: &Phases<'_>) -> ThreadTeams {
         };
         ((number >> 56) as usize, sync)
     });
-    ThreadTeams {
+    Some(ThreadTeams {
         teams: teams.filter(|(_, team)| team.calls > 0).collect(),
         syncs: syncs.collect(),
         every: 1 << (get(&slot.extra.sync_shift) & 63),
+    })
+}
+
+/// Threads that call on each team.
+fn callers(threads: &[ThreadTeams]) -> BTreeMap<TeamKey, usize> {
+    let mut callers: BTreeMap<TeamKey, usize> = BTreeMap::new();
+    for (_, team) in threads.iter().flat_map(|thread| &thread.teams) {
+        *callers.entry(team.key()).or_default() += 1;
     }
+    callers
 }
 
 /// Puts the teams of the threads together. Where several threads call on one team, the order of their arrivals numbers
 /// the calls; that needs all of them, so where some were left out already, those of that team are dropped.
 fn join_teams(threads: Vec<ThreadTeams>, detail: &mut Detail) {
-    let mut callers: BTreeMap<TeamKey, usize> = BTreeMap::new();
-    for (_, team) in threads.iter().flat_map(|thread| &thread.teams) {
-        *callers.entry(team.key()).or_default() += 1;
-    }
+    let callers = callers(&threads);
     detail.sync_every = threads.iter().map(|thread| thread.every).max().unwrap_or(1);
     for thread in &threads {
         let mut place = BTreeMap::new();

@@ -64,7 +64,7 @@ pub(crate) fn take<'a>(
     segment: &Segment,
     slots: impl Iterator<Item = &'a Slot>,
     overhead_ns: f64,
-    routines: &[Option<Routine>],
+    routines: &BTreeMap<u16, Routine>,
 ) -> Vec<Site> {
     let mut sums: BTreeMap<u64, Sum> = BTreeMap::new();
     for slot in slots {
@@ -81,7 +81,7 @@ pub(crate) fn take<'a>(
     }
     let mut sites = Vec::new();
     for (op, rows) in by_op {
-        let times = times(&rows, routines.get(usize::from(op)).and_then(Option::as_ref));
+        let times = times(&rows, routines.get(&op));
         sites.extend(rows.into_iter().zip(times).map(|((key, sum), total_ns)| (key, site(key, &sum, total_ns))));
     }
     sites.sort_by_key(|(key, _)| *key);

@@ -1,6 +1,7 @@
-//! What a scrape costs: of a simulated job whose PEs are processes that have recorded calls and wait.
+//! What a scrape costs: of a simulated job whose PEs are processes that have recorded calls and now wait for PE 0 in a barrier.
 //!
-//! `cargo run --release -p oshserve --example scrape_cost [PES [SCRAPES]]` prints the time of a scrape, its series and its bytes.
+//! `cargo run --release -p oshserve --example scrape_cost [PES [SCRAPES [CALLS]]]` prints the time of a scrape, that
+//! of the processor for it, its series and its bytes. Each PE has made CALLS calls (100) of each of eight routines.
 #![allow(unsafe_code)]
 
 use std::os::fd::{AsRawFd, RawFd};
@@ -10,7 +11,8 @@ use oshserve::metrics::collect::Identity;
 use oshserve::metrics::openmetrics;
 use oshserve::serve::jobs::{Jobs, Limits};
 use oshserve::serve::tracked::Tracked;
-use pellucid_profile::recorder::{self, Mark, Stamp};
+use pellucid_profile::op::{Class, Timing};
+use pellucid_profile::recorder::{self, Mark};
 use pellucid_profile::segment::{self, JobInfo, Segment};
 use pellucid_profile::{op, recorder::set_level};
 
@@ -28,10 +30,10 @@ const ROUTINES: [&str; 8] = [
 
 fn main() {
     let number = |at: usize, default: usize| std::env::args().nth(at).and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (pes, scrapes) = (number(1, 64), number(2, 20));
+    let (pes, scrapes, calls) = (number(1, 64), number(2, 20).max(1), number(3, 100));
     let info = JobInfo { program: "simulated".into(), ..JobInfo::default() };
     let fd = segment::create(pes as u32, &info).expect("a segment");
-    let children: Vec<i32> = (0..pes).map(|pe| start(fd.as_raw_fd(), pe as u32, pes as u32)).collect();
+    let children: Vec<i32> = (0..pes).map(|pe| start(fd.as_raw_fd(), pe as u32, pes as u32, calls)).collect();
     let segment = Segment::map(std::os::fd::AsFd::as_fd(&fd)).expect("the segment");
     await_all(&segment);
     let limits = Limits { linger: Duration::from_secs(1), max_series: 1000, show_user: false, top: 0, by_node: false };
@@ -40,19 +42,23 @@ fn main() {
     let identity = Identity { job_id: "simulated".into(), ..Identity::default() };
     jobs.add(Tracked::new(segment, identity, None));
     let (mut times, mut bytes, mut series) = (Vec::new(), 0, 0);
-    for _ in 0..scrapes.max(1) {
+    let before = processor();
+    for _ in 0..scrapes {
         let begun = Instant::now();
         let families = jobs.page(None);
         bytes = openmetrics::encode(&families).len();
         times.push(begun.elapsed());
         series = families.iter().map(|family| family.len()).sum::<usize>();
     }
+    let used = (processor() - before) / scrapes as u32;
     times.sort();
     println!(
-        "{pes} PEs, {scrapes} scrapes: median {:.2} ms, least {:.2} ms, most {:.2} ms; {series} series, {bytes} bytes",
+        "{pes} PEs, {scrapes} scrapes: median {:.2} ms, least {:.2} ms, most {:.2} ms, of the processor {:.2} ms; \
+         {series} series, {bytes} bytes",
         times[times.len() / 2].as_secs_f64() * 1e3,
         times[0].as_secs_f64() * 1e3,
         times[times.len() - 1].as_secs_f64() * 1e3,
+        used.as_secs_f64() * 1e3,
     );
     for child in children {
         // SAFETY: children of this process that have not been waited for.
@@ -64,7 +70,7 @@ fn main() {
 }
 
 /// A process that records some calls of a PE, and waits.
-fn start(segment: RawFd, pe: u32, pes: u32) -> i32 {
+fn start(segment: RawFd, pe: u32, pes: u32, calls: usize) -> i32 {
     // SAFETY: there is one thread.
     match unsafe { libc::fork() } {
         0 => {
@@ -72,19 +78,50 @@ fn start(segment: RawFd, pe: u32, pes: u32) -> i32 {
             unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
             if recorder::attach(segment, pe, pes, 0, pes).is_ok() {
                 set_level(1);
-                for routine in ROUTINES.into_iter().filter_map(op::find) {
-                    for call in 0..4 {
-                        recorder::record(routine, ((pe + call) % pes) as i32, 0, 64, Stamp::now());
-                    }
-                }
+                ROUTINES.into_iter().filter_map(op::find).for_each(|routine| call(routine, pe, pes, calls));
                 recorder::mark(Mark::Initialized);
             }
-            loop {
-                // SAFETY: no arguments.
-                unsafe { libc::pause() };
+            match op::find("shmem_barrier_all").filter(|_| pe > 0) {
+                Some(barrier) => recorder::timed(barrier, -1, 0, 0, stay),
+                None => stay(),
             }
         }
         child => child,
+    }
+}
+
+/// Calls, recorded as the library does.
+fn call(routine: u16, pe: u32, pes: u32, calls: usize) {
+    let Some(row) = op::get(routine) else { return };
+    let has_peer = op::traits(routine) & op::TRANSFER != 0;
+    for call in 0..calls {
+        let peer = if has_peer { ((pe + 1 + call as u32 % 4) % pes) as i32 } else { -1 };
+        match row.timing {
+            Timing::Sampled => recorder::sampled(routine, peer, 0, usize::from(row.elem), || ()),
+            Timing::Sized => recorder::sized(routine, peer, 0, 64 << (call % 8), || ()),
+            Timing::Timed => {
+                recorder::timed(routine, peer, 0, if row.class == Class::Collective { 8 } else { 0 }, || ())
+            }
+        }
+    }
+}
+
+/// What this process has had of the processors.
+fn processor() -> Duration {
+    // SAFETY: zeros are a value to be overwritten; the call writes to what it is given.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        libc::getrusage(libc::RUSAGE_SELF, &raw mut usage);
+        usage
+    };
+    let of = |time: libc::timeval| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000);
+    of(usage.ru_utime) + of(usage.ru_stime)
+}
+
+fn stay() -> ! {
+    loop {
+        // SAFETY: no arguments.
+        unsafe { libc::pause() };
     }
 }
 

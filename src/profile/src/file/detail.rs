@@ -11,7 +11,7 @@ use crate::detail::{
 use crate::op;
 
 /// Tags of the sections, in the order in which they are written.
-pub(super) const TAGS: [u32; 19] = [
+pub(super) const TAGS: [u32; 20] = [
     TAG_COST,
     TAG_PEERS,
     TAG_MODULES,
@@ -31,6 +31,7 @@ pub(super) const TAGS: [u32; 19] = [
     TAG_LOCKS,
     TAG_LINES,
     TAG_ALGORITHMS,
+    TAG_TRACE,
 ];
 /// What recording costs, and what could not be kept.
 const TAG_COST: u32 = 4;
@@ -70,6 +71,8 @@ const TAG_LOCKS: u32 = 21;
 const TAG_LINES: u32 = 22;
 /// Algorithms of collectives; left out where there were none.
 const TAG_ALGORITHMS: u32 = 23;
+/// What is missing in the trace; left out where nothing is.
+const TAG_TRACE: u32 = 24;
 
 /// The payload of a section; `None` where there is nothing to say.
 pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
@@ -152,6 +155,7 @@ pub(super) fn encode(tag: u32, d: &Detail) -> Option<Vec<u8>> {
             [d.timeline.begin_ns, d.timeline.width_ns].into_iter().for_each(|n| out.u64(n));
             out.list(&d.timeline.slices, |out, slice| slice.iter().for_each(|&ns| out.u64(ns)));
         }
+        TAG_TRACE if d.trace_dropped > 0 => out.u64(d.trace_dropped),
         _ => return None,
     }
     Some(out.0)
@@ -311,6 +315,7 @@ pub(super) fn decode(tag: u32, c: &mut Cursor<'_>, d: &mut Detail) -> Result<(),
         TAG_CAUSES => d.causes = causes::decode(c)?,
         TAG_LOCKS => d.locks = locks::decode(c)?,
         TAG_LINES => d.lines = lines::decode(c)?,
+        TAG_TRACE => d.trace_dropped = c.u64("what the trace does not have")?,
         TAG_TIMELINE => {
             let mut next = || c.u64("the time line");
             let (begin_ns, width_ns) = (next()?, next()?);

@@ -28,6 +28,7 @@
 //! | 21 | distributed locks: see `locks` |
 //! | 22 | words that short calls go to: see `lines` |
 //! | 23 | algorithms of collectives: see `detail` |
+//! | 24 | `u64` events that its trace does not have |
 //!
 //! A reader skips sections with other tags. Text is a `u32` length and UTF-8. A damaged or incomplete file is reported with
 //! its name and the offset; what was read before is kept, as are the other files. Each file is written under another name

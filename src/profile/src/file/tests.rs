@@ -150,6 +150,7 @@ fn detail() -> Detail {
         contexts: vec![Context { handle: 5, put: traffic, orders: 1, team: Some((3, 0, 2, 4)), ..Context::default() }],
         cost: Cost { counted_ns: 1.5, timed_ns: 20.0, sample_ns: 30.0 },
         region_errors: 3,
+        trace_dropped: 5,
         timeline: Timeline { begin_ns: 10, width_ns: 1 << 20, slices: vec![[1, 2, 3], [0, u64::MAX, 0]] },
         system: System {
             cores: 2,

@@ -11,7 +11,7 @@ use super::efficiency::{Efficiencies, LastArrivals, Recorded};
 use super::groups::Groups;
 use super::locks::Locks;
 use super::matrix::Matrices;
-use super::meetings::Meetings;
+use super::meetings::{self, Meetings};
 use super::pe::PeRow;
 use super::phases::Phases;
 use super::plan::{Plan, SiteName};
@@ -67,21 +67,26 @@ impl<'p> Fold<'p> {
 
     /// Adds a PE.
     pub(super) fn add(&mut self, pe: &Pe) {
+        self.add_sums(pe);
+        self.matrices.add(self.plan, pe);
+        self.sites.add(self.plan, pe);
+        self.counters.add(pe);
+        self.locks.add(self.plan, pe);
+        self.addresses.add(pe);
+        self.causes.add(pe);
+    }
+
+    /// Adds what is summed over PEs, without what tells pairs of them and places in the program apart.
+    pub(super) fn add_sums(&mut self, pe: &Pe) {
         let host = match self.hosts.get(&pe.host) {
             Some(host) => host.clone(),
             None => self.hosts.entry(pe.host.clone()).or_insert(pe.host.as_str().into()).clone(),
         };
         self.pes.push(PeRow::new(pe, host));
         self.routines.add(pe);
-        self.matrices.add(self.plan, pe);
-        self.sites.add(self.plan, pe);
         self.regions.add(self.plan, pe);
         self.meetings.add(self.plan, pe);
         self.groups.add(self.plan, pe);
-        self.counters.add(pe);
-        self.locks.add(self.plan, pe);
-        self.addresses.add(pe);
-        self.causes.add(pe);
     }
 
     /// Adds what needs to know all PEs: how long each waited for others, and the call sites where only some are kept.
@@ -118,6 +123,11 @@ impl<'p> Fold<'p> {
         self.nbi_waiting.extend(other.nbi_waiting);
     }
 
+    /// The meetings, which others go on with.
+    pub(super) fn take_meetings(&mut self) -> Meetings {
+        std::mem::take(&mut self.meetings)
+    }
+
     /// When the last member came to each meeting.
     pub(super) fn last_arrivals(&self) -> LastArrivals {
         self.meetings.last_arrivals()
@@ -152,6 +162,7 @@ impl<'p> Fold<'p> {
         (merged.sites, merged.other_sites) = self.sites.finish();
         (merged.regions, merged.markers) = self.regions.finish();
         (merged.late, merged.every) = self.meetings.finish();
+        meetings::bound(&mut merged.late, &merged.routines);
         let Groups { contexts, teams, wire, algorithms } = self.groups;
         merged.contexts = contexts.into_iter().collect();
         merged.teams = teams.into_iter().collect();

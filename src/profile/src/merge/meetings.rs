@@ -10,8 +10,11 @@ use super::efficiency::LastArrivals;
 use super::plan::Plan;
 use super::pool::Pool;
 use crate::detail::TeamKey;
-use crate::model::Pe;
+use crate::model::{Pe, Routine};
 use crate::op;
+
+/// Meetings that are followed at the same time while not every arrival is known.
+const MOST_OPEN: usize = 1 << 14;
 
 /// Calls of one routine from one place in one region, over all members that meet there.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -34,6 +37,21 @@ pub struct Late {
 }
 
 impl Late {
+    /// The same without its numbers, for sums over places.
+    pub(super) fn empty(&self) -> Late {
+        Late { routine: self.routine.clone(), region: self.region.clone(), ..Late::default() }
+    }
+
+    pub(super) fn add(&mut self, other: &Late) {
+        self.meetings = self.meetings.saturating_add(other.meetings);
+        self.lost_ns = self.lost_ns.saturating_add(other.lost_ns);
+        self.max_skew_ns = self.max_skew_ns.max(other.max_skew_ns);
+        for (pe, (times, lost)) in &other.by_pe {
+            let of = self.by_pe.entry(*pe).or_default();
+            *of = (of.0.saturating_add(*times), of.1.saturating_add(*lost));
+        }
+    }
+
     /// The PE by which most was lost, how often it was last, and what was lost by it.
     pub fn worst(&self) -> Option<(u32, u64, u64)> {
         let most = self.by_pe.iter().max_by_key(|(pe, (_, lost))| (*lost, std::cmp::Reverse(**pe)))?;
@@ -179,11 +197,30 @@ impl Meetings {
         whole.map(|(meeting, arrivals)| (*meeting, arrivals.last)).collect()
     }
 
+    /// Takes out those of which every arrival is known: by routine, region and place.
+    pub(super) fn take_complete(&mut self) -> Vec<Late> {
+        let is_complete = |(team, _): &Meeting, arrivals: &Arrivals| i64::from(arrivals.count) == i64::from(team.3);
+        let complete = self.kept.extract_if(|meeting, arrivals| is_complete(meeting, arrivals)).collect();
+        let late = self.late(&complete);
+        // Who keeps fewer of them than others never comes to some.
+        if self.kept.len() > MOST_OPEN {
+            let mut last: Vec<u64> = self.kept.values().map(|arrivals| arrivals.last).collect();
+            let (_, middle, _) = last.select_nth_unstable(MOST_OPEN / 2);
+            let middle = *middle;
+            self.kept.retain(|_, arrivals| arrivals.last > middle);
+        }
+        late
+    }
+
     /// By routine, region and place, most lost first; and of how many meetings one was kept.
     pub(super) fn finish(self) -> (Vec<Late>, u64) {
+        (self.late(&self.kept), self.every.saturating_mul(self.one_in))
+    }
+
+    fn late(&self, kept: &HashMap<Meeting, Arrivals>) -> Vec<Late> {
         let one_in = self.one_in;
         let mut sums: BTreeMap<Group<'_>, Late> = BTreeMap::new();
-        for ((team, _), arrivals) in &self.kept {
+        for ((team, _), arrivals) in kept {
             // One that is not complete would blame whoever is known. What is complete was kept by the PE that keeps fewest, and
             // stands for what that one left out.
             if i64::from(arrivals.count) != i64::from(team.3) {
@@ -212,6 +249,25 @@ impl Meetings {
         list.sort_by(|a, b| {
             b.lost_ns.cmp(&a.lost_ns).then_with(|| (&a.routine, &a.region).cmp(&(&b.routine, &b.region)))
         });
-        (list, self.every.saturating_mul(one_in))
+        list
+    }
+}
+
+/// What a sample of meetings says of all of them can be more than there was: no more is lost in a routine than was spent in it.
+pub(super) fn bound(late: &mut [Late], routines: &[Routine]) {
+    let mut lost: BTreeMap<String, u64> = BTreeMap::new();
+    for row in late.iter() {
+        let sum = lost.entry(row.routine.clone()).or_default();
+        *sum = sum.saturating_add(row.lost_ns);
+    }
+    for row in late {
+        let spent = routines.iter().find(|routine| routine.name == row.routine).map(Routine::spent_ns);
+        let (Some(spent), Some(&lost)) = (spent, lost.get(&row.routine)) else { continue };
+        if lost <= spent {
+            continue;
+        }
+        let part = |ns: u64| (u128::from(ns) * u128::from(spent) / u128::from(lost)) as u64;
+        row.lost_ns = part(row.lost_ns);
+        row.by_pe.values_mut().for_each(|(_, lost)| *lost = part(*lost));
     }
 }

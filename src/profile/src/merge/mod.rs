@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `plan` | limits, and what has to be known of all PEs beforehand: their hosts |
 //! | `fold` | all sums: a PE is added, two heaps are joined |
+//! | `follow` | sums of a job that is looked at again and again |
 //! | `strip` | what is kept of a PE's time line |
 //! | `pe`, `routines`, `matrix`, `sites`, `regions`, `meetings`, `groups`, `locks`, `addresses`, `counters` | a file a kind of sum |
 //! | `efficiency` | factors of parallel efficiency: PEs are read again, once it is known who came last to which meeting |
@@ -23,6 +24,7 @@ mod counters;
 mod efficiency;
 mod exact;
 mod fold;
+mod follow;
 mod groups;
 mod locks;
 mod matrix;
@@ -47,6 +49,7 @@ pub use addresses::AddressSum;
 pub use causes::{Because, Cause, Causes};
 pub use counters::{Around, CounterKey, CounterSum, CounterSums};
 pub use efficiency::{Efficiencies, Factors, Parts, Times};
+pub use follow::Following;
 pub use groups::{AlgorithmKey, ContextKey, TeamSum, WireSum};
 pub use locks::{LockKey, LockSum};
 pub use matrix::{LARGEST, LARGEST_CHART, LARGEST_TEXT, Matrix, Pair};

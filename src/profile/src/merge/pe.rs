@@ -40,6 +40,7 @@ pub struct PeRow {
     pub cost: Cost,
     pub overhead_ns: u64,
     pub region_errors: u32,
+    pub trace_dropped: u64,
     pub system: System,
     /// What it did over time.
     pub strip: Option<Box<Strip>>,
@@ -94,6 +95,7 @@ impl PeRow {
             cost: pe.detail.cost,
             overhead_ns: pe.overhead_ns(),
             region_errors: pe.detail.region_errors,
+            trace_dropped: pe.detail.trace_dropped,
             system: pe.detail.system,
             strip: Strip::new(pe),
             calls,

@@ -62,6 +62,17 @@ impl Plan {
             hosts.push(host.to_owned());
         }
         let groups = SIZES.map(|largest| Groups::new(npes, &hosts, &of, largest)).into();
-        Plan { limits, groups, sites: None, last_arrivals: LastArrivals::new(), releasers: BTreeSet::new() }
+        Plan { groups, ..Plan::of_sums(limits) }
+    }
+
+    /// For sums over PEs, without matrices.
+    pub(super) fn of_sums(limits: Limits) -> Plan {
+        Plan {
+            limits,
+            groups: Vec::new(),
+            sites: None,
+            last_arrivals: LastArrivals::new(),
+            releasers: BTreeSet::new(),
+        }
     }
 }

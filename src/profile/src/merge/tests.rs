@@ -236,6 +236,11 @@ fn a_large_matrix_is_folded_and_loses_nothing() {
 }
 
 fn late(arrivals: &[&[u64]], every: u64) -> (Vec<Late>, u64) {
+    let merged = Merged::from(&late_profile(arrivals, every));
+    (merged.late, merged.every)
+}
+
+fn late_profile(arrivals: &[&[u64]], every: u64) -> Profile {
     let npes = arrivals.len() as i32;
     let pe = |(pe, times): (usize, &&[u64])| {
         let sync =
@@ -249,8 +254,7 @@ fn late(arrivals: &[&[u64]], every: u64) -> (Vec<Late>, u64) {
         Pe { pe: pe as u32, detail, ..Pe::default() }
     };
     let job = Job { npes: npes as u32, ..Job::default() };
-    let merged = Merged::from(&Profile { job, pes: arrivals.iter().enumerate().map(pe).collect() });
-    (merged.late, merged.every)
+    Profile { job, pes: arrivals.iter().enumerate().map(pe).collect() }
 }
 
 #[test]
@@ -266,6 +270,19 @@ fn kept_meetings_stand_for_the_others_and_incomplete_ones_blame_nobody() {
     let (list, every) = late(&[&[0, 0], &[10]], 4);
     assert_eq!(every, 4);
     assert_eq!((list[0].meetings, list[0].lost_ns), (4, 40));
+}
+
+/// Of four meetings the one that was kept was the one with a late PE: it stands for the others only as far as time was spent.
+#[test]
+fn no_more_is_lost_than_was_spent() {
+    let name = op::get(0).unwrap().name;
+    for (spent_ns, lost_ns) in [(1000, 40), (30, 30)] {
+        let mut profile = late_profile(&[&[0], &[10]], 4);
+        let routine = Routine { name: name.to_owned(), total_ns: spent_ns, ..Routine::new(name, Class::Barrier) };
+        profile.pes[0].routines.push(routine);
+        let list = Merged::from(&profile).late;
+        assert_eq!((list[0].lost_ns, list[0].worst()), (lost_ns, Some((1, 4, lost_ns))));
+    }
 }
 
 #[test]

@@ -195,6 +195,8 @@ pub struct RegionHead {
     pub allowed: AtomicU32,
     /// What the kernel counted for the process at the last look, in the order of [`crate::detail::Usage`].
     pub usage: [AtomicU64; USAGE],
+    /// Events that its trace does not have: overwritten, without room, or of threads without a file.
+    pub trace_dropped: AtomicU64,
 }
 
 /// Bit in [`Current::word`], low half: a timed operation is running.

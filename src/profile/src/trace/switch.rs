@@ -10,7 +10,7 @@ use super::format::{CHUNK_BYTES, HEAD_BYTES, KIND_MARKER, KIND_REGION_BEGIN, KIN
 use super::{fold, note, writer};
 use crate::output::OutputDir;
 use crate::recorder::watch;
-use crate::segment::layout::{HEADER_BYTES, Header};
+use crate::segment::layout::{HEADER_BYTES, Header, REGION_BYTES, RegionHead};
 use crate::segment::{Facts, Mapping};
 
 /// Zero: each recorded call gets an event. All ones: none, or those that `fold` picks. A recorded call of a short routine
@@ -54,6 +54,8 @@ pub(super) struct Job {
     pub(super) header: &'static Header,
     /// Reports go out once a job, not once a PE.
     reported: &'static AtomicU32,
+    /// [`RegionHead::trace_dropped`].
+    dropped: &'static AtomicU64,
     /// Calls of threads that have no file.
     lost: AtomicU64,
 }
@@ -73,10 +75,15 @@ pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<
         let message = format!("a trace file of {} bytes has no room for a chunk of {CHUNK_BYTES}", config.bytes);
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     }
-    Facts::read(fd)?;
+    let facts = Facts::read(fd)?;
     let mapping = Mapping::new(fd, 0, HEADER_BYTES, true)?;
     // SAFETY: `Facts::read` found a whole header; the mapping is page-aligned and never unmapped; all fields are atomics.
     let header = unsafe { &*mapping.leak().cast::<Header>() };
+    let at = pe.checked_sub(facts.first_pe).filter(|&at| at < facts.local_pes);
+    let at = at.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, format!("PE {pe} does not record here")))?;
+    let mapping = Mapping::new(fd, HEADER_BYTES + at as usize * REGION_BYTES, size_of::<RegionHead>(), true)?;
+    // SAFETY: as for the header; a region begins with its head.
+    let region = unsafe { &*mapping.leak().cast::<RegionHead>() };
     let job = Job {
         directory: config.directory,
         process: std::process::id(),
@@ -85,6 +92,7 @@ pub fn attach(fd: RawFd, pe: u32, config: Config, memory: Memory) -> io::Result<
         pe,
         header,
         reported: &header.trace_reported,
+        dropped: &region.trace_dropped,
         lost: AtomicU64::new(0),
     };
     if JOB.set(job).is_ok() {
@@ -193,6 +201,14 @@ pub(crate) fn lost() {
         writer::open_shared(job);
     }
     writer::count_shared(1, Reason::NoSlot);
+}
+
+/// Counts events that are not there where metrics are read from.
+#[cold]
+pub(super) fn count_dropped(events: u64) {
+    if let Some(job) = job().filter(|_| events > 0) {
+        job.dropped.fetch_add(events, Relaxed);
+    }
 }
 
 impl Job {

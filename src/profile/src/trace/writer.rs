@@ -173,7 +173,10 @@ pub(super) fn missed(slot: &Slot) {
     let place = PLACES.get(crate::recorder::slot_index(slot));
     // SAFETY: null, or the head of a file that stays mapped.
     match place.and_then(|place| unsafe { place.head.load(Relaxed).as_ref() }) {
-        Some(head) => head.count(1, Reason::Interrupted),
+        Some(head) => {
+            head.count(1, Reason::Interrupted);
+            switch::count_dropped(1);
+        }
         None => count_shared(1, Reason::Interrupted),
     }
 }
@@ -310,6 +313,7 @@ impl Writer {
         let h = unsafe { &*chunk_head };
         let lost = (h.progress.load(Relaxed) >> 32).wrapping_add(h.folded.load(Relaxed));
         head.dropped.fetch_add(lost, Relaxed);
+        switch::count_dropped(lost);
         h.sequence.store(0, Release);
         h.closed.store(0, Release);
         h.progress.store(0, Release);
@@ -384,6 +388,7 @@ impl Writer {
         if self.head.is_null() {
             return count_shared(events, Reason::NoFile);
         }
+        switch::count_dropped(events);
         // SAFETY: mapped for good.
         unsafe { &(*self.head).dropped }.fetch_add(events, Relaxed);
     }
@@ -462,6 +467,7 @@ pub(super) fn open_shared(job: &Job) {
 
 /// Counts events of a thread without a file.
 pub(super) fn count_shared(events: u64, reason: Reason) {
+    switch::count_dropped(events);
     // SAFETY: null, or a head that stays mapped.
     let shared = unsafe { SHARED.load(Acquire).as_ref() };
     static UNSEEN: [AtomicU64; 3] = [const { AtomicU64::new(0) }; 3];

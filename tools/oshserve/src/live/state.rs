@@ -7,7 +7,7 @@ use pellucid_profile::op::Class;
 use pellucid_profile::text::visible;
 use serde_json::{Value, json};
 
-use crate::metrics::collect::{Identity, late_part, program};
+use crate::metrics::collect::{Identity, program};
 
 /// PEs that have a row each; of more, ranges have.
 const ROWS: usize = 64;
@@ -139,9 +139,7 @@ fn waits(moment: &Moment<'_>) -> Value {
 fn late(merged: &Merged) -> Vec<Value> {
     let mut by_pe: std::collections::BTreeMap<u32, (u64, u64, &str, u64)> = std::collections::BTreeMap::new();
     for row in &merged.late {
-        let part = late_part(merged, row);
         for (pe, (times, lost)) in &row.by_pe {
-            let lost = &((*lost as f64 * part) as u64);
             let sum = by_pe.entry(*pe).or_default();
             (sum.0, sum.1) = (sum.0.saturating_add(*times), sum.1.saturating_add(*lost));
             if *lost >= sum.3 {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
 use pellucid_profile::histogram::Histogram as Latency;
-use pellucid_profile::merge::{Late, Merged, PeRow};
+use pellucid_profile::merge::{Merged, PeRow};
 use pellucid_profile::model::{Job, Progress, Routine, SizeCount};
 use pellucid_profile::op::{self, Class};
 use pellucid_profile::size::{DISTANCES, Distance};
@@ -159,7 +159,7 @@ fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
     let mut late: BTreeMap<String, u64> = BTreeMap::new();
     for row in &view.merged.late {
         let lost = late.entry(template(&row.routine)).or_default();
-        *lost = lost.saturating_add((row.lost_ns as f64 * late_part(view.merged, row)) as u64);
+        *lost = lost.saturating_add(row.lost_ns);
     }
     let mut order: Vec<(&String, u64)> = sums.iter().map(|(op, sum)| (op, sum.calls.iter().sum())).collect();
     order.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
@@ -189,14 +189,6 @@ fn by_op(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         }
     }
     made.into()
-}
-
-/// How much of what a sample of meetings says was lost to late PEs can be true: no more is lost in a routine than was spent there.
-pub fn late_part(merged: &Merged, of: &Late) -> f64 {
-    let lost = merged.late.iter().filter(|row| row.routine == of.routine).map(|row| row.lost_ns);
-    let lost = lost.fold(0, u64::saturating_add);
-    let spent = merged.routines.iter().find(|routine| routine.name == of.routine).map_or(0, Routine::spent_ns);
-    if lost > spent { spent as f64 / lost as f64 } else { 1.0 }
 }
 
 /// Whether all PEs of a team call it together.
@@ -276,6 +268,7 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         one(Id::WaitCycles, view, Value::Count(view.now.cycles)),
         one(Id::NbiOverlap, view, Value::Number(overlap)),
         one(Id::Overhead, view, Value::Number(seconds(sum(|pe| pe.overhead_ns)))),
+        one(Id::TraceDropped, view, Value::Count(sum(|pe| pe.trace_dropped))),
         regions(view, memory),
     ];
     let mut network = Family::new(Id::Network);
@@ -283,15 +276,27 @@ fn rest(view: &View<'_>, memory: &mut Memory) -> Vec<Family> {
         network.add(&[job, event], Value::Count(sum.total));
     }
     made.push(network);
-    if let Some([used, most_used, size, most_size]) = view.now.heap {
-        let (mut in_use, mut there) = (Family::new(Id::HeapUsed), Family::new(Id::HeapSize));
-        for (stat, used, size) in [("sum", used, size), ("max", most_used, most_size)] {
-            in_use.add(&[job, stat, ""], Value::Count(used));
-            there.add(&[job, stat], Value::Count(size));
-        }
-        made.extend([in_use, there]);
-    }
+    made.extend(heap(view));
     made
+}
+
+/// How full heaps are; nothing where that was not written down, as in profiles of earlier versions.
+fn heap(view: &View<'_>) -> Vec<Family> {
+    let (job, pes) = (view.identity.job_id.as_str(), &view.merged.pes);
+    let has_ended = !["starting", "running"].contains(&view.state);
+    if has_ended && pes.iter().all(|pe| pe.system.memory[1] == 0) {
+        return Vec::new();
+    }
+    let (mut in_use, mut there) = (Family::new(Id::HeapUsed), Family::new(Id::HeapSize));
+    let sums = |of: fn(&PeRow) -> u64| {
+        pes.iter().map(of).fold((0_u64, 0), |(sum, most), bytes| (sum.saturating_add(bytes), bytes.max(most)))
+    };
+    let (used, size) = (sums(|pe| pe.system.heap_used), sums(|pe| pe.system.memory[1]));
+    for (stat, used, size) in [("sum", used.0, size.0), ("max", used.1, size.1)] {
+        in_use.add(&[job, stat, ""], Value::Count(used));
+        there.add(&[job, stat], Value::Count(size));
+    }
+    vec![in_use, there]
 }
 
 pub(super) fn communication_ratio(pe: &PeRow) -> Option<f64> {

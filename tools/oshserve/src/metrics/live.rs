@@ -1,4 +1,4 @@
-//! What is only known while a job runs: who waits for whom, and how full heaps are.
+//! What is only known while a job runs: who waits for whom.
 
 use std::collections::BTreeMap;
 
@@ -32,10 +32,6 @@ pub struct Now {
     pub cycles: u64,
     /// PEs that ended before they had finalized.
     pub lost: u64,
-    /// Bytes in use: sum and most; bytes there are: sum and most. `None` where that is not known any more.
-    pub heap: Option<[u64; 4]>,
-    /// Bytes in use of each PE.
-    pub heaps: Vec<(u64, u32)>,
     /// PEs that wait: the number of the kind, how long in nanoseconds, who.
     pub waiting: Vec<(usize, u64, u32)>,
 }
@@ -43,8 +39,7 @@ pub struct Now {
 impl Now {
     /// Of PEs that were looked at, and the numbers of those that ended before they had finalized.
     pub fn of(pes: &[PeNow], lost: u64) -> Now {
-        let heaps = pes.iter().map(|pe| (pe.heap.0, pe.pe)).collect();
-        let mut now = Now { lost, heap: Some(heap(pes)), heaps, ..Now::default() };
+        let mut now = Now { lost, ..Now::default() };
         let inside = |thread: &&CurrentOp| thread.phase == Phase::Inside;
         for pe in pes.iter().filter(|pe| matches!(pe.state, State::Starting | State::Running)) {
             for (kind, blocked) in now.blocked.iter_mut().enumerate() {
@@ -95,11 +90,4 @@ fn most_waited_for(waits: &Waits, class: Class) -> Option<u32> {
         }
     }
     by_pe.into_iter().max_by_key(|(pe, count)| (*count, std::cmp::Reverse(*pe))).map(|(pe, _)| pe)
-}
-
-fn heap(pes: &[PeNow]) -> [u64; 4] {
-    pes.iter().fold([0; 4], |[used, most_used, size, most_size], pe| {
-        let (now, all) = (pe.heap.0, pe.memory[1]);
-        [used.saturating_add(now), most_used.max(now), size.saturating_add(all), most_size.max(all)]
-    })
 }

@@ -22,7 +22,7 @@ pub fn add(view: &View<'_>, families: &mut [Family]) {
     family(families, Id::CommunicationRatio, ratios.collect());
     let waits = view.now.waiting.iter().map(|&(kind, ns, pe)| (KINDS[kind].0, seconds(ns), pe));
     family(families, Id::LongestWait, waits.collect());
-    let heaps = view.now.heaps.iter().map(|&(bytes, pe)| ("pe", bytes as f64, pe));
+    let heaps = view.merged.pes.iter().map(|pe| ("pe", pe.system.heap_used as f64, pe.pe));
     family(families, Id::HeapUsed, heaps.collect());
 }
 

@@ -53,6 +53,7 @@ pub enum Id {
     HeapUsed,
     HeapSize,
     Overhead,
+    TraceDropped,
     Network,
     BuildInfo,
     Jobs,
@@ -131,7 +132,7 @@ const RATIO: (&str, &str) = ("ratio", "1");
 const BY_KIND: &[&str] = &["job_id", "kind"];
 
 /// All metrics, in the order of their [`Id`]s.
-pub static TABLE: [Row; 31] = [
+pub static TABLE: [Row; 32] = [
     Row {
         id: Id::JobInfo,
         name: "shmem_job_info",
@@ -304,6 +305,13 @@ pub static TABLE: [Row; 31] = [
         SECONDS,
         &["job_id"],
         "What recording took of the PEs' time, by what a call costs when measured at the start.",
+    ),
+    counter(
+        Id::TraceDropped,
+        ("shmem_trace_dropped_events_total", "shmem.trace.dropped_events"),
+        ("", "{event}"),
+        &["job_id"],
+        "Events that the trace does not have: overwritten by later ones, without room, or of threads without a file.",
     ),
     counter(
         Id::Network,

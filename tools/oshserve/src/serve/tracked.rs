@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use pellucid_profile::live::{PeNow, State};
-use pellucid_profile::merge::Merged;
-use pellucid_profile::model::Progress;
+use pellucid_profile::merge::{Following, Merged};
+use pellucid_profile::model::{Profile, Progress};
 use pellucid_profile::segment::Segment;
 use pellucid_profile::snapshot::{self, Outcome};
 
@@ -37,6 +37,7 @@ pub struct Tracked {
     /// How many of its PEs have series of their own.
     pub top: usize,
     memory: Memory,
+    following: Following,
 }
 
 /// How a job stands.
@@ -67,13 +68,17 @@ impl Tracked {
     /// A job that runs.
     pub fn new(segment: Segment, identity: Identity, watched: Option<u32>) -> Tracked {
         let (key, stage) = (key(&segment), Stage::Runs(Box::new(segment)));
-        Tracked { key, identity, watched, stage, top: 0, memory: Memory::default() }
+        Tracked { key, identity, watched, stage, top: 0, memory: Memory::default(), following: Following::default() }
     }
 
     /// Its metrics now.
     pub fn families(&mut self) -> Vec<Family> {
         match &self.stage {
-            Stage::Runs(segment) => Moment::of(segment, None).families(&self.identity, &mut self.memory, self.top),
+            Stage::Runs(segment) => {
+                let profile = self.following.look(segment);
+                let moment = Moment::of(segment, None, (&profile, self.following.sums(&profile)));
+                moment.families(&self.identity, &mut self.memory, self.top)
+            }
             Stage::Ended { last, .. } => last.clone(),
         }
     }
@@ -81,7 +86,7 @@ impl Tracked {
     /// What the page shows of it now.
     pub fn state(&self) -> Value {
         match &self.stage {
-            Stage::Runs(segment) => Moment::of(segment, None).state(&self.identity),
+            Stage::Runs(segment) => Moment::whole(segment, None).state(&self.identity),
             Stage::Ended { state, .. } => (**state).clone(),
         }
     }
@@ -89,7 +94,7 @@ impl Tracked {
     /// Takes the last numbers and lets go of the segment. `state`: how the job ended, where that was said.
     pub fn end(&mut self, state: Option<&'static str>) {
         if let Stage::Runs(segment) = &self.stage {
-            let moment = Moment::of(segment, Some(state));
+            let moment = Moment::whole(segment, Some(state));
             let last = moment.families(&self.identity, &mut self.memory, self.top);
             let state = Box::new(moment.state(&self.identity));
             self.stage = Stage::Ended { last, state, at: Instant::now(), seen_by: BTreeSet::new() };
@@ -113,13 +118,18 @@ struct Moment {
 }
 
 impl Moment {
-    /// Reads a segment. `ended`: the job has, and perhaps how.
-    fn of(segment: &Segment, ended: Option<Option<&'static str>>) -> Moment {
+    /// Reads all of a segment. `ended`: the job has, and perhaps how.
+    fn whole(segment: &Segment, ended: Option<Option<&'static str>>) -> Moment {
         let mut profile = snapshot::take(segment, &Outcome::default());
         if ended.is_some() {
             // What is counted since the last sample will not be measured any more.
             profile.pes.iter_mut().flat_map(|pe| &mut pe.routines).for_each(|routine| routine.expected_ns = 0);
         }
+        Moment::of(segment, ended, (&profile, Merged::from(&profile)))
+    }
+
+    /// Of a profile and its sums, however much is in them.
+    fn of(segment: &Segment, ended: Option<Option<&'static str>>, (profile, merged): (&Profile, Merged)) -> Moment {
         let look = |number| {
             let pe = PeNow::look(segment, number, ended.is_none());
             if ended.is_some() || pe.pid == 0 || sys::runs(pe.pid) { pe } else { PeNow::look(segment, number, false) }
@@ -136,14 +146,14 @@ impl Moment {
             None => "running",
         };
         let seconds = segment.now_ns() as f64 / 1e9;
-        Moment { merged: Merged::from(&profile), pes, lost, state, has_ended: ended.is_some(), seconds }
+        Moment { merged, pes, lost, state, has_ended: ended.is_some(), seconds }
     }
 
     fn families(&self, identity: &Identity, memory: &mut Memory, top: usize) -> Vec<Family> {
-        let mut now = Now::of(&self.pes, self.lost);
-        if self.has_ended {
-            now = Now { lost: self.lost, heap: now.heap, heaps: now.heaps, ..Now::default() };
-        }
+        let now = match self.has_ended {
+            true => Now { lost: self.lost, ..Now::default() },
+            false => Now::of(&self.pes, self.lost),
+        };
         collect(&View { identity, state: self.state, merged: &self.merged, now: &now, top }, memory)
     }
 
