@@ -109,24 +109,30 @@ impl Browser {
     }
 
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = if body.is_null() { String::new() } else { body.to_string() };
-        let mut stream = TcpStream::connect(self.address).expect("the driver");
-        stream.set_read_timeout(Some(LONG)).expect("a time limit");
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
-        let length = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
-        stream.write_all((head + &length + &body).as_bytes()).expect("a request");
-        let json = body_of(&mut BufReader::new(stream));
+        let json = self.send(method, path, body).expect("an answer of the driver");
         let answer: Value =
             serde_json::from_str(&json).unwrap_or_else(|error| panic!("{method} {path}: {error}: {json}"));
         assert!(answer["value"]["error"].is_null(), "{method} {path}: {answer}");
         answer["value"].clone()
     }
+
+    /// The body of the answer.
+    fn send(&self, method: &str, path: &str, body: &Value) -> std::io::Result<String> {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let mut stream = TcpStream::connect(self.address)?;
+        stream.set_read_timeout(Some(LONG))?;
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        let length = format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
+        stream.write_all((head + &length + &body).as_bytes())?;
+        Ok(body_of(&mut BufReader::new(stream)))
+    }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        if !self.session.is_empty() && !std::thread::panicking() {
-            self.ask("DELETE", &format!("/session/{}", self.session), &Value::Null);
+        // The driver ends its browser, also where a test panics: then this must not panic.
+        if !self.session.is_empty() {
+            let _ = self.send("DELETE", &format!("/session/{}", self.session), &Value::Null);
         }
         let _ = self.driver.kill();
         let _ = self.driver.wait();

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::exporter::{free_port, wait_for};
+use crate::exporter::{Process, free_port, wait_for};
 use crate::{system, wheels};
 
 /// A request.
@@ -100,22 +100,15 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Request> {
 
 /// A process that is ended when dropped, and where it listens.
 pub struct Server {
-    process: Child,
+    _process: Process,
     /// Where it listens.
     pub address: SocketAddr,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 fn start(mut command: Command, address: SocketAddr, log: &Path) -> Server {
     let log = std::fs::File::create(log).expect("a log");
     command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
-    let server = Server { process: command.spawn().expect("a server starts"), address };
+    let server = Server { _process: Process(command.spawn().expect("a server starts")), address };
     wait_for("the server", || TcpStream::connect(address).ok());
     server
 }

@@ -30,8 +30,8 @@ pub fn wait_for<T>(what: &str, mut attempt: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A process that is ended when dropped.
-struct Process(Child);
+/// A process that is ended when dropped, as where a test panics.
+pub struct Process(pub Child);
 
 impl Drop for Process {
     fn drop(&mut self) {

@@ -1,86 +1,221 @@
 //! The panels of a dashboard as plots on one page, for a person to look at where no Grafana is at hand: each query of each
-//! panel, as Prometheus answers it for the last seconds.
+//! panel, as Prometheus answers it for the last seconds, in the places and with the units and names that Grafana would give them.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::Value;
 
-/// Width and height of a plot.
-const SIZE: (f64, f64) = (420.0, 150.0);
-/// Colours of Okabe and Ito.
+/// Width and height of a plot, and what is left of it for the axes: left, below.
+const SIZE: (f64, f64) = (560.0, 170.0);
+const AXES: (f64, f64) = (76.0, 18.0);
+/// Series that a legend names.
+const NAMED: usize = 10;
+/// Colours of Okabe and Ito, and dashes for those that come after.
 const COLOURS: [&str; 7] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"];
+const DASHES: [&str; 3] = ["none", "7 3", "2 3"];
+const STYLE: &str = "body{font:13px/1.3 sans-serif;margin:16px;color:#1a1a1a;background:#f4f5f5}h1{font-size:20px;margin:0 0 12px}\
+    main{display:grid;grid-template-columns:repeat(24,1fr);gap:8px}\
+    section{background:#fff;border:1px solid #ccc;border-radius:3px;padding:8px;min-width:0;overflow:hidden}\
+    h2{font-size:14px;margin:0}p{margin:2px 0 6px;color:#555}svg{width:100%;display:block}svg text{font-size:12px;fill:#444}\
+    ul{list-style:none;margin:6px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:2px 14px}\
+    dl{display:flex;flex-wrap:wrap;gap:4px 22px;margin:6px 0}dd{margin:0;font-size:26px}dt{color:#555}.none{color:#b33c00}";
 
 /// A page under way.
 pub struct Page {
     text: String,
 }
 
-/// The series of an answer: what tells it from the others, and its values.
-type Series = (String, Vec<f64>);
+/// A series of an answer: its name, and times and values.
+struct Series {
+    name: String,
+    points: Vec<(f64, f64)>,
+}
 
 impl Page {
     /// An empty one.
     pub fn new(title: &str) -> Page {
-        let style = "body{font:13px sans-serif}h2{font-size:14px;margin:0}\
-                     section{display:inline-block;margin:8px;vertical-align:top;width:430px}";
+        let title = escape(title);
         Page {
             text: format!(
-                "<!doctype html><meta charset=utf-8><title>{title}</title><style>{style}</style><h1>{title}</h1>\n"
+                "<!doctype html><html lang=en><meta charset=utf-8><title>{title}</title><style>{STYLE}</style>\
+                 <h1>{title}</h1><main>\n"
             ),
         }
     }
 
-    /// Adds a panel. `answers`: of its queries, as `/api/v1/query_range` gives them.
-    pub fn add(&mut self, title: &str, unit: &str, answers: &[Value]) {
-        let all: Vec<Series> = answers.iter().flat_map(series).collect();
-        let _ = write!(self.text, "<section><h2>{}</h2>", escape(title));
+    /// Adds a panel, as it is in a dashboard. `answers`: of its queries, as `/api/v1/query_range` gives them.
+    pub fn add(&mut self, panel: &Value, answers: &[Value]) {
+        let targets = panel["targets"].as_array().cloned().unwrap_or_default();
+        let legend = |at: usize| targets.get(at).and_then(|target| target["legendFormat"].as_str()).unwrap_or_default();
+        let mut all: Vec<Series> =
+            answers.iter().enumerate().flat_map(|(at, answer)| series(answer, legend(at))).collect();
+        // A quantile of no calls is not a number.
+        all.retain(|series| series.points.iter().any(|(_, value)| value.is_finite()));
+        let defaults = &panel["fieldConfig"]["defaults"];
+        let unit = defaults["unit"].as_str().unwrap_or_default();
+        let text = |key: &str| escape(panel[key].as_str().unwrap_or_default());
+        let place = |side: &str| panel["gridPos"][side].as_i64().unwrap_or(0);
+        let _ = write!(
+            self.text,
+            "<section style=\"grid-column:{}/span {};grid-row:{}/span {}\"><h2>{}</h2><p>{}</p>",
+            place("x") + 1,
+            place("w"),
+            place("y") + 1,
+            place("h"),
+            text("title"),
+            text("description")
+        );
         if all.is_empty() {
-            self.text += "<p>no data</p></section>\n";
-            return;
+            self.text += "<p class=none>no data</p>";
+        } else if panel["type"] == "timeseries" {
+            let is_stacked = defaults["custom"]["stacking"]["mode"] == "normal";
+            self.text += &plot(&all, unit, is_stacked);
+        } else {
+            self.text += "<dl>";
+            for series in &all {
+                let last = series.points.last().map_or(f64::NAN, |(_, value)| *value);
+                let _ =
+                    write!(self.text, "<div><dd>{}</dd><dt>{}</dt></div>", amount(last, unit), escape(&series.name));
+            }
+            self.text += "</dl>";
         }
-        let most =
-            all.iter().flat_map(|(_, values)| values).copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
-        let _ = write!(self.text, "<svg width={} height={} style=\"border:1px solid #999\">", SIZE.0, SIZE.1);
-        for (at, (_, values)) in all.iter().enumerate() {
-            let step = SIZE.0 / (values.len().max(2) - 1) as f64;
-            let height =
-                |value: f64| SIZE.1 - 4.0 - (SIZE.1 - 8.0) * if most > 0.0 { value.max(0.0) / most } else { 0.0 };
-            let finite = values.iter().enumerate().filter(|(_, value)| value.is_finite());
-            let points: Vec<String> =
-                finite.map(|(x, &value)| format!("{:.1},{:.1}", x as f64 * step, height(value))).collect();
-            let colour = COLOURS[at % COLOURS.len()];
-            let _ = write!(
-                self.text,
-                "<polyline fill=none stroke=\"{colour}\" stroke-width=2 points=\"{}\"/>",
-                points.join(" ")
-            );
-        }
-        let _ = write!(self.text, "</svg><p>top: {most:.4} {}</p><ul>", escape(unit));
-        for (at, (name, values)) in all.iter().enumerate().take(12) {
-            let (colour, last) = (COLOURS[at % COLOURS.len()], values.last().copied().unwrap_or(f64::NAN));
-            let _ = write!(self.text, "<li style=\"color:{colour}\">{}: {last:.4}", escape(name));
-        }
-        self.text += "</ul></section>\n";
+        self.text += "</section>\n";
     }
 
     /// Writes it.
     pub fn write(&self, file: &Path) {
-        std::fs::write(file, &self.text).expect("a file");
+        std::fs::write(file, format!("{}</main></html>\n", self.text)).expect("a file");
     }
 }
 
-fn series(answer: &Value) -> Vec<Series> {
+/// Lines over time, or areas on top of each other, with axes and a legend.
+fn plot(all: &[Series], unit: &str, is_stacked: bool) -> String {
+    let times = || all.iter().flat_map(|series| series.points.iter().map(|(time, _)| *time));
+    let (begin, end) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+    let mut base: Vec<(f64, f64)> = Vec::new();
+    let mut layers: Vec<Vec<(f64, f64)>> = Vec::new();
+    for series in all {
+        let below = |time: f64| base.iter().find(|(at, _)| is_stacked && *at == time).map_or(0.0, |(_, value)| *value);
+        let finite = series.points.iter().filter(|(_, value)| value.is_finite());
+        let layer: Vec<(f64, f64)> = finite.map(|&(time, value)| (time, below(time) + value)).collect();
+        let others: Vec<(f64, f64)> =
+            base.iter().filter(|(at, _)| layer.iter().all(|(time, _)| time != at)).copied().collect();
+        base = layer.iter().copied().chain(others).collect();
+        layers.push(layer);
+    }
+    let values = || layers.iter().flatten().map(|(_, value)| *value);
+    let (least, most) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
+    let span = if most > least { most - least } else { 1.0 };
+    let (width, height) = (SIZE.0 - AXES.0, SIZE.1 - AXES.1 - 8.0);
+    let x = |time: f64| AXES.0 + width * (time - begin) / (end - begin).max(1.0);
+    let y = |value: f64| 8.0 + height * (1.0 - (value - least) / span);
+    let mut text = format!("<svg viewBox=\"0 0 {} {}\" role=img>", SIZE.0, SIZE.1);
+    for part in [0.0, 0.5, 1.0] {
+        let value = least + part * span;
+        let _ = write!(
+            text,
+            "<line x1={} x2={} y1={:.1} y2={:.1} stroke=#ddd /><text x={} y={:.1} text-anchor=end>{}</text>",
+            AXES.0,
+            SIZE.0,
+            y(value),
+            y(value),
+            AXES.0 - 6.0,
+            y(value) + 4.0,
+            amount(value, unit)
+        );
+    }
+    let _ = write!(
+        text,
+        "<text x={} y={}>{:.0} s ago</text><text x={} y={} text-anchor=end>now</text>",
+        AXES.0,
+        SIZE.1 - 3.0,
+        end - begin,
+        SIZE.0 - 2.0,
+        SIZE.1 - 3.0
+    );
+    // The highest layer first, so that those below it are drawn over its lower part.
+    for (at, layer) in layers.iter().enumerate().rev() {
+        let points: Vec<String> =
+            layer.iter().map(|&(time, value)| format!("{:.1},{:.1}", x(time), y(value))).collect();
+        let (colour, dash) = (COLOURS[at % COLOURS.len()], DASHES[at / COLOURS.len() % DASHES.len()]);
+        if let (true, Some(first), Some(last)) = (is_stacked, layer.first(), layer.last()) {
+            let _ = write!(
+                text,
+                "<polygon fill=\"{colour}\" points=\"{:.1},{:.1} {} {:.1},{:.1}\"/>",
+                x(first.0),
+                y(0.0),
+                points.join(" "),
+                x(last.0),
+                y(0.0)
+            );
+        } else {
+            let _ = write!(
+                text,
+                "<polyline fill=none stroke=\"{colour}\" stroke-width=2 stroke-dasharray=\"{dash}\" points=\"{}\"/>",
+                points.join(" ")
+            );
+        }
+    }
+    text + "</svg>" + &legend(all, unit)
+}
+
+/// Those with most last, by name and last value.
+fn legend(all: &[Series], unit: &str) -> String {
+    let mut text = "<ul>".to_owned();
+    let last = |series: &Series| series.points.last().map_or(f64::NAN, |(_, value)| *value);
+    let mut order: Vec<usize> = (0..all.len()).collect();
+    order.sort_by(|a, b| last(&all[*b]).total_cmp(&last(&all[*a])));
+    for &at in order.iter().take(NAMED) {
+        let (colour, dash) = (COLOURS[at % COLOURS.len()], DASHES[at / COLOURS.len() % DASHES.len()]);
+        let _ = write!(
+            text,
+            "<li><svg style=\"display:inline;width:22px\" width=22 height=8><line x2=22 y1=4 y2=4 stroke=\"{colour}\" \
+             stroke-width=3 stroke-dasharray=\"{dash}\" /></svg> {}: {}",
+            escape(&all[at].name),
+            amount(last(&all[at]), unit)
+        );
+    }
+    if all.len() > NAMED {
+        let _ = write!(text, "<li>and {} more", all.len() - NAMED);
+    }
+    text + "</ul>"
+}
+
+/// A value with its unit, as Grafana writes it.
+fn amount(value: f64, unit: &str) -> String {
+    const LARGE: [&str; 4] = ["", "k", "M", "G"];
+    let (step, large, end): (f64, [&str; 4], &str) = match unit {
+        "percentunit" => return format!("{:.1} %", 100.0 * value),
+        "bytes" => (1024.0, ["", "Ki", "Mi", "Gi"], "B"),
+        "Bps" => (1000.0, LARGE, "B/s"),
+        "cps" => (1000.0, LARGE, "/s"),
+        "s" => (1000.0, LARGE, "s"),
+        _ => (1000.0, LARGE, ""),
+    };
+    let (mut value, mut at, mut prefix) = (value, 0, "");
+    while value.abs() >= step && at < 3 {
+        (value, at, prefix) = (value / step, at + 1, large[at + 1]);
+    }
+    for small in ["m", "µ"] {
+        if end == "s" && value != 0.0 && value.abs() < 1.0 {
+            (value, prefix) = (value * 1000.0, small);
+        }
+    }
+    let digits = if value == value.trunc() || value.abs() >= 100.0 { 0 } else { 2 };
+    format!("{value:.digits$} {prefix}{end}").trim_end().to_owned()
+}
+
+fn series(answer: &Value, legend: &str) -> Vec<Series> {
     let list = answer["data"]["result"].as_array().cloned().unwrap_or_default();
     let one = |series: &Value| {
         let labels = series["metric"].as_object().cloned().unwrap_or_default();
-        let names = ["__name__", "job", "instance"];
-        let shown = labels.iter().filter(|(name, _)| !names.contains(&name.as_str()));
-        let name: Vec<String> =
-            shown.map(|(name, value)| format!("{name}={}", value.as_str().unwrap_or_default())).collect();
-        let values = series["values"].as_array().cloned().unwrap_or_default();
-        let values = values.iter().filter_map(|pair| pair[1].as_str()?.parse().ok());
-        (name.join(" "), values.collect())
+        let name = labels.iter().fold(legend.to_owned(), |name, (label, value)| {
+            name.replace(&format!("{{{{{label}}}}}"), value.as_str().unwrap_or_default())
+        });
+        let points = series["values"].as_array().cloned().unwrap_or_default();
+        let point = |pair: &Value| Some((pair[0].as_f64()?, pair[1].as_str()?.parse().ok()?));
+        Series { name, points: points.iter().filter_map(point).collect() }
     };
     list.iter().map(one).collect()
 }

@@ -195,17 +195,17 @@ impl Job {
         std::thread::spawn(move || stdin.write_all(&input));
         let stdout = reader(child.stdout.take().expect("stdout is a pipe"));
         let stderr = reader(child.stderr.take().expect("stderr is a pipe"));
-        Running { line, child, stdout, stderr, started: Instant::now(), limit: self.limit }
+        Running { line, child, readers: Some((stdout, stderr)), started: Instant::now(), limit: self.limit }
     }
 }
 
-/// A command under way.
+/// A command under way. One that nobody waits for, as where a test panics, is ended when dropped.
 #[derive(Debug)]
 pub struct Running {
     line: String,
     child: Child,
-    stdout: JoinHandle<String>,
-    stderr: JoinHandle<String>,
+    /// Of standard output and error, until it is waited for.
+    readers: Option<(JoinHandle<String>, JoinHandle<String>)>,
     started: Instant,
     limit: Duration,
 }
@@ -233,9 +233,10 @@ impl Running {
             system::kill_group(self.child.id());
             let _ = self.child.wait();
         }
+        let (stdout, stderr) = self.readers.take().expect("it is waited for once");
         // A process that outlives the command holds the pipes open: give it a moment, then end it.
         let patience = Instant::now();
-        while !(self.stdout.is_finished() && self.stderr.is_finished()) {
+        while !(stdout.is_finished() && stderr.is_finished()) {
             if patience.elapsed() > Duration::from_secs(3) {
                 system::kill_group(self.child.id());
                 break;
@@ -243,12 +244,25 @@ impl Running {
             std::thread::sleep(Duration::from_millis(2));
         }
         Outcome {
-            line: self.line,
+            line: std::mem::take(&mut self.line),
             status,
-            stdout: self.stdout.join().unwrap_or_default(),
-            stderr: self.stderr.join().unwrap_or_default(),
+            stdout: stdout.join().unwrap_or_default(),
+            stderr: stderr.join().unwrap_or_default(),
             elapsed,
         }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.readers.is_none() {
+            return;
+        }
+        // A launcher ends its PEs, which may be in groups of their own.
+        system::signal(self.child.id(), libc::SIGTERM);
+        system::wait_until(Duration::from_secs(5), || !matches!(self.child.try_wait(), Ok(None)));
+        system::kill_group(self.child.id());
+        let _ = self.child.wait();
     }
 }
 

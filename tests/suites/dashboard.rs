@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use harness::browser::Browser;
 use harness::compile::Build;
-use harness::exporter::{get, wait_for};
+use harness::exporter::{Process, get, wait_for};
 use harness::run::{Job, Running};
 use harness::{system, tree};
 
@@ -163,6 +163,16 @@ fn dashboards_have_the_types_that_grafana_publishes() {
     check(&wrong, "wrong.ts").expect_failure().expect_text(&["palette-of-nobody"]);
 }
 
+/// A test that panics leaves no job behind.
+#[test]
+fn a_job_that_nobody_waits_for_is_ended() {
+    let running = Job::new("sleep").arg("1000").start();
+    let pid = running.pid();
+    assert!(system::signal(pid, 0), "it runs");
+    drop(running);
+    assert!(!system::signal(pid, 0), "it has been ended");
+}
+
 /// The same for a job that runs already.
 #[test]
 fn top_serves_the_page_of_a_job() {
@@ -178,9 +188,10 @@ fn top_serves_the_page_of_a_job() {
             .stdout(out.try_clone().ok()?)
             .stderr(Stdio::null())
             .spawn()
+            .map(Process)
             .ok()?;
         let url = || std::fs::read_to_string(&said).ok().filter(|text| text.ends_with('\n'));
-        while child.try_wait().ok()?.is_none() {
+        while child.0.try_wait().ok()?.is_none() {
             if url().is_some() {
                 return Some(child);
             }
@@ -202,5 +213,5 @@ fn top_serves_the_page_of_a_job() {
     system::signal(running.pid(), libc::SIGTERM);
     running.wait();
     wait_for("the end", || state().filter(|state| state["state"] != "running"));
-    assert!(wait_for("the end of the server", || top.try_wait().ok()?).success());
+    assert!(wait_for("the end of the server", || top.0.try_wait().ok()?).success());
 }

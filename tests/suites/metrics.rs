@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use harness::browser::Browser;
 use harness::compile::Build;
-use harness::exporter::{Exporter, LONG, Prometheus, sum, wait_for};
+use harness::exporter::{Exporter, LONG, Process, Prometheus, sum, wait_for};
 use harness::plots::Page;
 use harness::run::Job;
 use harness::{system, tree};
@@ -298,6 +299,67 @@ fn bad_requests_do_no_harm() {
     assert_eq!(sum(&exporter.metrics(), "shmem_exporter_read_errors_total", &[]), 1.0);
 }
 
+/// A head that does not come to its end, one with too many lines, and a body that nobody wants.
+#[test]
+fn requests_have_bounds() {
+    let exporter = Exporter::start("metrics-bounds", &[]);
+    let mut slow = TcpStream::connect(exporter.address()).unwrap();
+    slow.set_read_timeout(Some(LONG)).unwrap();
+    slow.write_all(b"GET /metrics HTTP/1.1\r\nHost: a\r\n").unwrap();
+    let many: Vec<String> = (0..1000).map(|line| format!("X-{line}: 1")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let (status, _) = exporter.get("/metrics", &many);
+    assert!(status == 431 || status == 0, "{status}");
+    let mut large = TcpStream::connect(exporter.address()).unwrap();
+    large.set_read_timeout(Some(LONG)).unwrap();
+    large.write_all(b"POST /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000000\r\n\r\nab").unwrap();
+    let mut answer = [0; 12];
+    large.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 405");
+    // The other end closes: no error of a time limit here.
+    slow.read_to_end(&mut Vec::new()).expect("the connection is closed in time");
+    assert_eq!(exporter.get("/-/healthy", &[]).0, 200);
+}
+
+/// Whatever is sent to where jobs hand themselves over, jobs are taken afterwards.
+#[test]
+fn nonsense_is_not_handed_over() {
+    let exporter = Exporter::start("metrics-nonsense", &[]);
+    let good = b"job_id=x\nstep=0\nuser=root\nlauncher=oshrun\n\nstate=finished\n\n".to_vec();
+    let mut seed = 0x1234_5678_9abc_def1_u64;
+    for round in 0..system::repetitions(100, 5_000) {
+        let mut bytes = if round % 10 == 0 { vec![b'a'; 100_000] } else { good.clone() };
+        for _ in 0..round % 7 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let at = (seed >> 33) as usize % bytes.len();
+            bytes[at] = (seed >> 20) as u8;
+        }
+        let mut stream = std::os::unix::net::UnixStream::connect(exporter.socket()).unwrap();
+        // It may refuse in the middle.
+        let _ = stream.write_all(&bytes);
+    }
+    job(&exporter, "sound", 2, "").run().expect_code(0);
+    let page = exporter.metrics();
+    assert_eq!(sum(&page, "shmem_calls_total", &["job_id=\"sound\"", "op=\"p\""]), 200.0, "{page}");
+    assert!(sum(&page, "shmem_exporter_read_errors_total", &[]) >= 50.0, "{page}");
+}
+
+/// A job that nobody scrapes is shown until its time is over, and no longer.
+#[test]
+fn a_job_leaves_after_the_linger() {
+    let exporter = Exporter::start("metrics-linger", &["--linger", "5"]);
+    let id = "job_id=\"lingers\"";
+    let running = job(&exporter, "lingers", 2, "stand").start();
+    wait_for("the job", || exporter.metrics().contains(id).then_some(()));
+    // Longer than that while it runs.
+    std::thread::sleep(Duration::from_secs(6));
+    assert!(exporter.metrics().contains(id), "it runs");
+    system::signal(running.pid(), libc::SIGTERM);
+    running.wait();
+    assert_eq!(sum(&exporter.metrics(), "shmem_job_state", &[id, "state=\"killed\""]), 1.0);
+    wait_for("its time to be over", || (!exporter.metrics().contains(id)).then_some(()));
+}
+
 /// The exporter of a user has nothing of another user's job.
 #[test]
 fn jobs_of_others_are_not_shown() {
@@ -315,7 +377,7 @@ fn jobs_of_others_are_not_shown() {
         "exec setpriv --reuid=65534 --regid=65534 --clear-groups {} serve --listen 127.0.0.1:{port} --socket /tmp/pellucid-test-{port}/s",
         tree::tool("oshprof").display()
     );
-    let mut nobody = Command::new("sh").args(["-c", &script]).spawn().unwrap();
+    let nobody = Process(Command::new("sh").args(["-c", &script]).spawn().unwrap());
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], port));
     wait_for("the other exporter", || TcpStream::connect(address).ok());
     let (status, page) = harness::exporter::get(address, "/metrics", &[]);
@@ -324,8 +386,7 @@ fn jobs_of_others_are_not_shown() {
     wait_for("its socket", || Path::new(&socket).exists().then_some(()));
     job(&exporter, "second", 2, "").env("PELLUCID_SERVE", &socket).run().expect_code(0);
     let (_, later) = harness::exporter::get(address, "/metrics", &[]);
-    let _ = nobody.kill();
-    let _ = nobody.wait();
+    drop(nobody);
     let _ = std::fs::remove_dir_all(format!("/tmp/pellucid-test-{port}"));
     // SAFETY: no pointers.
     unsafe { libc::kill(running.pid() as i32, libc::SIGTERM) };
@@ -390,6 +451,18 @@ fn passwords_and_encryption() {
 /// Panels that have data only where a program names regions, or where there are several hosts.
 const ONLY_SOMETIMES: [&str; 2] = ["shmem_region_seconds_total", "shmem_network_events_total"];
 
+/// Pictures of the pages, for whoever wants to look, and that each panel has its place.
+fn look_at(folder: &Path, pages: &[(PathBuf, u64)]) {
+    let Some(browser) = Browser::start(folder) else { return };
+    for (page, panels) in pages {
+        browser.open(&format!("file://{}", page.display()));
+        assert_eq!(browser.value("return document.querySelectorAll('section').length").as_u64(), Some(*panels));
+        let wide = "return document.documentElement.scrollWidth <= window.innerWidth";
+        assert_eq!(browser.value(wide), true, "{} is wider than the window", page.display());
+        browser.picture(&page.with_extension("png"));
+    }
+}
+
 /// Every query of every panel has an answer in a Prometheus that scrapes a job.
 #[test]
 fn every_panel_has_data() {
@@ -398,7 +471,7 @@ fn every_panel_has_data() {
     let more = format!("  evaluation_interval: 1s\nrule_files:\n  - {}", rules.display());
     let Some(prometheus) = Prometheus::start(&exporter.folder, exporter.address(), "1s", &[], &more) else { return };
     let running = job(&exporter, "panels", 2, "load").start();
-    let mut asked = 0;
+    let (mut asked, mut pages) = (0, Vec::new());
     for file in std::fs::read_dir(tree::workspace().join("dashboards/grafana")).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
         let dashboard: Value = serde_json::from_str(&text).unwrap();
@@ -419,15 +492,13 @@ fn every_panel_has_data() {
                 }
                 answers.push(prometheus.range(&query, 20));
             }
-            plots.add(
-                panel["title"].as_str().unwrap(),
-                panel["fieldConfig"]["defaults"]["unit"].as_str().unwrap(),
-                &answers,
-            );
+            plots.add(panel, &answers);
         }
-        // For whoever wants to look.
-        plots.write(&exporter.folder.join(format!("{}.html", dashboard["uid"].as_str().unwrap())));
+        let page = exporter.folder.join(format!("{}.html", dashboard["uid"].as_str().unwrap()));
+        plots.write(&page);
+        pages.push((page, dashboard["panels"].as_array().unwrap().len() as u64));
     }
+    look_at(&exporter.folder, &pages);
     for record in ["job_id:shmem_waiting:ratio_rate5m", "job_id:shmem_communication:ratio_rate5m"] {
         wait_for(record, || prometheus.value(record));
     }

@@ -202,6 +202,26 @@ fn a_pushgateway_has_the_job_as_one_group() {
     assert!(!get(gateway.address, "/metrics", &[]).1.contains("job_id=\"push-gateway\""));
 }
 
+/// A kept profile has its heaps; a trace that was full says how much it lacks, while the job runs and afterwards.
+#[test]
+fn a_kept_profile_has_heaps_and_what_its_trace_lacks() {
+    let folder = folder("metrics-kept");
+    let options =
+        ["--profile=kept.prof", "--trace=t", "--metrics-file", "m.prom"];
+    let traced = job(&folder, 2, &options).env("SHMEM_TRACE_SIZE", "64K").arg(short()).arg("many");
+    traced.run().expect_code(0);
+    let kept = Command::new(tree::tool("oshprof")).args(["metrics", "kept.prof"]).current_dir(&folder).output();
+    let kept = String::from_utf8_lossy(&kept.expect("oshprof runs").stdout).into_owned();
+    let live = std::fs::read_to_string(folder.join("m.prom")).expect("the file");
+    for page in [&kept, &live] {
+        let size = sum(page, "shmem_heap_size_bytes", &["stat=\"sum\""]);
+        assert!(size > 0.0 && size == 2.0 * sum(page, "shmem_heap_size_bytes", &["stat=\"max\""]), "{page}");
+        assert!(sum(page, "shmem_heap_used_bytes", &["stat=\"sum\""]) <= size);
+    }
+    let dropped = |page: &str| sum(page, "shmem_trace_dropped_events_total", &[]);
+    assert!(dropped(&kept) > 0.0 && dropped(&kept) == dropped(&live), "{} and {}", dropped(&kept), dropped(&live));
+}
+
 /// `report --json` and the file have the same counts.
 fn expect_counts(page: &str, pes: usize) {
     let pes = pes as f64;

@@ -26,7 +26,8 @@ fn calls(pe: u32, fd: i32) {
 
 /// What does not depend on the moment of reading: calls and latencies by routine, entries by region, meetings and who came last.
 fn numbers(profile: &Profile, merged: &Merged) -> String {
-    let routine = |r: &pellucid_profile::model::Routine| (r.name.clone(), r.calls, r.bytes, r.sizes.clone(), r.latency.clone());
+    let routine =
+        |r: &pellucid_profile::model::Routine| (r.name.clone(), r.calls, r.bytes, r.sizes.clone(), r.latency.clone());
     let routines: Vec<_> = merged.routines.iter().map(routine).collect();
     let regions: Vec<_> = merged.regions.iter().map(|(name, sum)| (name, sum.entries)).collect();
     let late = merged.late.iter().filter(|row| row.meetings > 0);

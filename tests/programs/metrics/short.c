@@ -1,6 +1,6 @@
 /* A job with known numbers. Each PE: 100 shmem_p to its neighbour, 50 puts of 1 KiB, 10 barriers. Then, by argument:
- * "kill": PE 1 is killed; "load": the same over and over; "stand": PE 0 stays away from a barrier; "snapshot FILE": says whether a
- * snapshot of the metrics is in the file. */
+ * "kill": PE 1 is killed; "many": the same 1000 times; "load": the same over and over; "stand": PE 0 stays away from a barrier;
+ * "snapshot FILE": says whether a snapshot of the metrics is in the file. */
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +29,9 @@ int main(int argc, char **argv) {
     work();
     if (!strcmp(way, "kill") && shmem_my_pe() == 1) {
         raise(SIGKILL);
+    }
+    for (int i = 0; i < 1000 && !strcmp(way, "many"); i++) {
+        work();
     }
     while (!strcmp(way, "load")) {
         work();

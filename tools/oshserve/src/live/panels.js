@@ -48,7 +48,7 @@ const amount = (value) => {
     if (value >= unit) return (value / unit).toFixed(1) + name;
   return value >= 10 || Number.isInteger(value) ? value.toFixed(0) : value.toFixed(2);
 };
-const bytes = (value) => amount(value) + 'B';
+const bytes = (value) => amount(value) + (value >= 1e3 ? 'B' : ' B');
 const time = (value) => (value >= 1 ? value.toFixed(1) + ' s' : (value * 1e3).toFixed(1) + ' ms');
 const percent = (value) => (100 * value).toFixed(0) + ' %';
 
@@ -206,6 +206,7 @@ function drawMatrix(now) {
     'aria-label': 'Bytes from row to column; arrows move',
     id: 'grid',
   });
+  byId('scale').textContent = `The darkest cell is ${bytes(most)}.`;
   const every = Math.ceil(rows / 16);
   labels.forEach((label, at) => {
     if (at % every) return;
