@@ -1,6 +1,7 @@
 //! The panels of a dashboard as plots on one page, for a person to look at where no Grafana is at hand: each query of each
 //! panel, as Prometheus answers it for the last seconds, in the places and with the units and names that Grafana would give them.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -19,7 +20,7 @@ const STYLE: &str = "body{font:13px/1.3 sans-serif;margin:16px;color:#1a1a1a;bac
     section{background:#fff;border:1px solid #ccc;border-radius:3px;padding:8px;min-width:0;overflow:hidden}\
     h2{font-size:14px;margin:0}p{margin:2px 0 6px;color:#555}svg{width:100%;display:block}svg text{font-size:12px;fill:#444}\
     ul{list-style:none;margin:6px 0 0;padding:0;display:flex;flex-wrap:wrap;gap:2px 14px}\
-    dl{display:flex;flex-wrap:wrap;gap:4px 22px;margin:6px 0}dd{margin:0;font-size:26px}dt{color:#555}.none{color:#b33c00}";
+    dl{display:flex;flex-wrap:wrap;gap:4px 22px;margin:6px 0}dd{margin:0;font-size:26px}dt{color:#555}th,td{text-align:left;padding:2px 16px 2px 0}.none{color:#b33c00}";
 
 /// A page under way.
 pub struct Page {
@@ -68,6 +69,8 @@ impl Page {
         );
         if all.is_empty() {
             self.text += "<p class=none>no data</p>";
+        } else if panel["type"] == "table" {
+            self.text += &table(answers);
         } else if panel["type"] == "timeseries" {
             let is_stacked = defaults["custom"]["stacking"]["mode"] == "normal";
             self.text += &plot(&all, unit, is_stacked);
@@ -87,6 +90,22 @@ impl Page {
     pub fn write(&self, file: &Path) {
         std::fs::write(file, format!("{}</main></html>\n", self.text)).expect("a file");
     }
+}
+
+/// A row a series, a column a label.
+fn table(answers: &[Value]) -> String {
+    let lists = answers.iter().filter_map(|answer| answer["data"]["result"].as_array());
+    let rows: Vec<&Value> = lists.flatten().map(|series| &series["metric"]).collect();
+    let labels = rows.iter().filter_map(|row| row.as_object()).flat_map(|row| row.keys());
+    let columns: BTreeSet<&String> = labels.filter(|label| *label != "__name__").collect();
+    let mut text = "<table><tr>".to_owned();
+    columns.iter().for_each(|column| text += &format!("<th>{}</th>", escape(column)));
+    for row in rows {
+        text += "<tr>";
+        let cell = |column: &&String| escape(row[column.as_str()].as_str().unwrap_or_default());
+        columns.iter().for_each(|column| text += &format!("<td>{}</td>", cell(column)));
+    }
+    text + "</table>"
 }
 
 /// Lines over time, or areas on top of each other, with axes and a legend.
