@@ -10,21 +10,22 @@ use pellucid_profile::report::{Options, SortKey, View};
 const HELP: &str = "\
 oshprof: reports on the profiles of OpenSHMEM programs
 
-usage: oshprof report [DIR] [options]  report on the profile in DIR, or on the newest one here
-       oshprof advise [DIR] [--json]   what slows the program down, and what to try
+usage: oshprof report [DIR] [options]  a profile: that in DIR, or the newest
+       oshprof advise [DIR] [--json]   what slows it down, and what to try
        oshprof trace DIR [options]     convert the trace in DIR
        oshprof top [JOB] [options]     watch a job that runs
        oshprof hang [JOB] [options]    who waits for whom in a job that hangs
-       oshprof metrics DIR [options]   the metrics of the profile in DIR: Prometheus, OpenMetrics, OpenTelemetry
-       oshprof serve [options]         serve the metrics of the jobs on this host to Prometheus
-       oshprof diff BASE... -- NEW...  what differs between two versions of a program
-       oshprof gate [options]          run two versions in pairs: did the new one get worse?
-       oshprof history COMMAND         which commit changed communication or times
-       oshprof export DIR... --to F    for benchstat, hatchet, pandas, GitHub, GitLab, Bencher, Otava
-       oshprof line FILE+ADDRESS ...   the source lines of calls, as messages name them
+       oshprof metrics DIR [options]   its metrics, for Prometheus or OTLP
+       oshprof serve [options]         metrics of the jobs on this host
+       oshprof diff BASE... -- NEW...  what differs between two versions
+       oshprof gate [options]          run two versions in pairs: is one worse?
+       oshprof history COMMAND         which commit changed what it does
+       oshprof export DIR... --to F    for benchstat, pandas, GitHub and others
+       oshprof line FILE+ADDRESS ...   the source lines of calls
        oshprof --version
 
-`oshrun --profile` writes a profile, `oshrun --trace` a trace. `oshprof COMMAND --help` lists the options.
+`oshrun --profile` writes a profile, `oshrun --trace` a trace.
+`oshprof COMMAND --help` lists the options.
 ";
 
 /// Help of `advise`.

@@ -17,27 +17,33 @@ use crate::resolve::Resolver;
 const HELP: &str = "\
 usage: oshprof diff BASE... -- NEW... [options]
 
-Compares profiles of two versions of a program: BASE and NEW are directories that `oshrun --profile` wrote.
-Communication is compared exactly; give two runs of each side, so that what varies from run to run is known.
+Compares profiles of two versions of a program: BASE and NEW are directories
+that `oshrun --profile` wrote. Communication is compared exactly; give two runs
+of each side, so that what varies from run to run is known.
 
   --json, --markdown     the form of the output (default: a table)
   --html FILE            all of it in one file for a browser
   --junit FILE           as a test report
-  --counts fail|warn|off what more calls or bytes are: a regression (default), a remark, not looked at
+  --counts fail|warn|off what more calls or bytes are: a regression (default), a
+    remark, not looked at
   --varying              counts that vary from run to run may fail as well
-  --pair                 the runs are pairs, in their order: test times (10 of each side at least)
+  --pair                 the runs are pairs, in their order: test times (10 of
+                         each side at least)
   --min-effect P         least effect on time that matters (default 2%)
-  --metric M             what decides on time: run, library, waiting, region:NAME (repeat for several; default: the
-                         first three)
-  --accept FILE          changes that are accepted (default: .pellucid-perf.toml)
+  --metric M             what decides on time: run, library, waiting,
+                         region:NAME (repeat for several; default: the first
+                         three)
+  --accept FILE          changes that are accepted (default:
+                         .pellucid-perf.toml)
   --scale                jobs of different numbers of PEs: compare calls by PE
   --any-arguments        compare although the arguments of the programs differ
   --strict               not to know is a failure
-  --id NAME              name in the first line of Markdown, by which a bot finds its comment
+  --id NAME              name in the first line of Markdown, by which a bot
+                         finds its comment
   -h, --help             this text
 
-Exit status: 0 no regression, 1 a profile could not be read, 2 wrong usage, 3 regression, 4 not comparable (with
---strict: or inconclusive).
+Exit status: 0 no regression, 1 a profile could not be read, 2 wrong usage, 3
+regression, 4 not comparable (with --strict: or inconclusive).
 ";
 
 /// `oshprof diff`.

@@ -19,13 +19,15 @@ const HELP: &str = "\
 usage: oshprof export DIR... --to FORMAT [-o FILE]
        oshprof export --store S [--suite NAME] --to otava|openmetrics [-o FILE]
 
-Writes profiles, or a store of `oshprof history`, in a format that another program reads. Several profiles are runs
-of one program.
+Writes profiles, or a store of `oshprof history`, in a format that another
+program reads. Several profiles are runs of one program.
 
-  --to FORMAT  benchstat    Go's benchmark format: calls and bytes as exact units
+  --to FORMAT  benchstat    Go's benchmark format: calls and bytes as exact
+                            units
                gab          github-action-benchmark, customSmallerIsBetter
                bmf          Bencher Metric Format
-               openmetrics  for GitLab's artifacts:reports:metrics; from a store: for Prometheus, how many commits
+               openmetrics  for GitLab's artifacts:reports:metrics; from a
+                            store: for Prometheus, how many commits
                             changed something
                hatchet      literal of hatchet.GraphFrame.from_literal, as JSON
                csv          a row a run, call site and PE

@@ -12,10 +12,12 @@ use crate::resolve::Resolver;
 const HELP: &str = "\
 usage: oshprof hang [JOB]
 
-Says what every PE of a running job does and for how long, who waits for whom, and names rings of PEs that wait for each
-other. The job goes on undisturbed. JOB is the process id of its oshrun; where one job runs, it need not be given.
+Says what every PE of a running job does and for how long, who waits for whom,
+and names rings of PEs that wait for each other. The job goes on undisturbed.
+JOB is the process id of its oshrun; where one job runs, it need not be given.
 
-oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle that, and at the end of --timeout.
+oshrun says the same on SIGQUIT, on SIGUSR1 where the program does not handle
+that, and at the end of --timeout.
 ";
 
 /// `oshprof hang`.

@@ -18,13 +18,16 @@ use screen::Terminal;
 const HELP: &str = "\
 usage: oshprof top [JOB] [options]
 
-Shows what a running job does: calls and bytes a second by routine, the state of each PE, its heap. The job goes on
-undisturbed. JOB is the process id of its oshrun; where one job runs, it need not be given. Ends with q or Ctrl-C, or
-with the job.
+Shows what a running job does: calls and bytes a second by routine, the state of
+each PE, its heap. The job goes on undisturbed. JOB is the process id of its
+oshrun; where one job runs, it need not be given. Ends with q or Ctrl-C, or with
+the job.
 
   --interval S   seconds between two looks (default 1)
-  --once         look for one interval, print, and end: for scripts; also where the output is no terminal
-  --web          serve a page for a browser instead, on this host only, and print its address
+  --once         look for one interval, print, and end: for scripts; also where
+                 the output is no terminal
+  --web          serve a page for a browser instead, on this host only, and
+                 print its address
   -h, --help     this text
 ";
 

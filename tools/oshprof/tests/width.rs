@@ -52,3 +52,21 @@ fn text_is_as_wide_as_the_terminal() {
         }
     }
 }
+
+/// Help fits a terminal of 80 columns, that of each command that the program's own names.
+#[test]
+fn help_is_80_columns_wide() {
+    let help = |arguments: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_oshprof")).args(arguments).arg("--help").output();
+        String::from_utf8(output.expect("oshprof runs").stdout).expect("text")
+    };
+    let all = help(&[]);
+    let lines = all.lines().filter_map(|line| line.split_once("oshprof ").map(|(_, rest)| rest));
+    let commands: Vec<&str> = lines.filter_map(|rest| rest.split(' ').next()).collect();
+    let commands: Vec<&str> = commands.into_iter().filter(|word| word.bytes().all(|b| b.is_ascii_lowercase())).collect();
+    assert!(commands.len() >= 12, "{commands:?}");
+    let pages = commands.iter().map(|command| help(&[command])).chain([all.clone()]);
+    for line in pages.flat_map(|page| page.lines().map(str::to_owned).collect::<Vec<_>>()) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}

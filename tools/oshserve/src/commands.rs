@@ -20,11 +20,14 @@ pub const FAILED: u8 = 1;
 const METRICS_HELP: &str = "\
 usage: oshprof metrics DIR [options]
 
-Prints the metrics of the profile in DIR, which `oshrun --profile` wrote (docs/metrics.md lists them).
+Prints the metrics of the profile in DIR, which `oshrun --profile` wrote
+(docs/metrics.md lists them).
 
-  --format FORMAT  prometheus (default): text format 0.0.4, as node_exporter's textfile collector reads it
+  --format FORMAT  prometheus (default): text format 0.0.4, as node_exporter's
+                   textfile collector reads it
                    openmetrics: OpenMetrics 1.0
-                   otlp-json: an export request of OpenTelemetry, one line of JSON
+                   otlp-json: an export request of OpenTelemetry, one line of
+                   JSON
   --job-id ID      label job_id (default: HOST-STARTSECONDS)
   -h, --help       this text
 ";
@@ -32,31 +35,42 @@ Prints the metrics of the profile in DIR, which `oshrun --profile` wrote (docs/m
 const SERVE_HELP: &str = "\
 usage: oshprof serve [options]
 
-Serves the metrics of the jobs on this host to Prometheus and whatever reads its formats (docs/metrics.md lists them). Jobs
-hand themselves over when they start, so that none is too short; those that run already are found. Yours only, or, for
+Serves the metrics of the jobs on this host to Prometheus and whatever reads its
+formats (docs/metrics.md lists them). Jobs hand themselves over when they start,
+so that none is too short; those that run already are found. Yours only, or, for
 root, everybody's.
 
-  --listen ADDR        address and port (default: 127.0.0.1:9745), or unix:PATH for a socket in the file system
-  --linger TIME        how long a job that has ended is shown until Prometheus has seen its last numbers (default: 15m)
+  --listen ADDR        address and port (default: 127.0.0.1:9745), or unix:PATH
+                       for a socket in the file system
+  --linger TIME        how long a job that has ended is shown until Prometheus
+                       has seen its last numbers (default: 15m)
   --web.config.file F  TLS and passwords, in the format of Prometheus' exporters
   --max-series-per-job N
-                       series of a job; what is more is left out and counted (default: 1000)
-  --pe-labels top=K    the K PEs (16 at most) that stand out have series of their own, in three gauges
-  --labels job|node    node: series do not say of which job they are, but for shmem_job_info: for hosts that run one job
-                       at a time (default: job)
+                       series of a job; what is more is left out and counted
+                       (default: 1000)
+  --pe-labels top=K    the K PEs (16 at most) that stand out have series of
+                       their own, in three gauges
+  --labels job|node    node: series do not say of which job they are, but for
+                       shmem_job_info: for hosts that run one job at a time
+                       (default: job)
   --show-user          name the user of each job in shmem_job_info
-  --socket PATH        where jobs hand themselves over (default: PELLUCID_SERVE, or /run/pellucid/serve.sock for root,
-                       or pellucid/serve.sock in XDG_RUNTIME_DIR)
+  --socket PATH        where jobs hand themselves over (default: PELLUCID_SERVE,
+                       or /run/pellucid/serve.sock for root, or
+                       pellucid/serve.sock in XDG_RUNTIME_DIR)
   -h, --help           this text
 
-For launchers, which start one beside a job (oshrun --metrics, --metrics-file, --metrics-push, --dashboard; SHMEM_METRICS):
-  --job-on-stdin       serve one job, which is handed over on standard input; without --listen: nowhere
-  --file F             write its metrics to F: every 15 s, at snapshots and at the end; %h in F is the host
+For launchers, which start one beside a job (oshrun --metrics, --metrics-file,
+--metrics-push, --dashboard; SHMEM_METRICS):
+  --job-on-stdin       serve one job, which is handed over on standard input;
+                       without --listen: nowhere
+  --file F             write its metrics to F: every 15 s, at snapshots and at
+                       the end; %h in F is the host
   --push URL           send them by OTLP, or to a Pushgateway (docs/metrics.md)
   --push-forget        have the Pushgateway forget the job at its end
   --page               serve a page for a browser instead of metrics
 
-Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of Prometheus).
+Paths: /metrics, / (what runs), /-/healthy, /sd (service discovery of
+Prometheus).
 ";
 
 /// Formats by name.

@@ -37,22 +37,26 @@ const HELP: &str = "\
 usage: oshprof gate [options] --base CMD --new CMD
        oshprof gate [options] --baseline STORE[:SUITE] CMD
 
-Runs both commands (as `oshrun -n 8 ./program`) in pairs, each with a profile, and compares: communication exactly,
-times by a test of the pairs. It looks after 10, 14, 20, 28 and 40 pairs and stops when it knows. With --baseline the
-command is run twice and compared with what `oshprof history add` kept; STORE is a directory.
+Runs both commands (as `oshrun -n 8 ./program`) in pairs, each with a profile,
+and compares: communication exactly, times by a test of the pairs. It looks
+after 10, 14, 20, 28 and 40 pairs and stops when it knows. With --baseline the
+command is run twice and compared with what `oshprof history add` kept; STORE is
+a directory.
 
   --base CMD, --new CMD  what to run, as the shell takes it
   --pairs A..B           at least and at most so many pairs (default 10..40)
-  --calibrate            run the base against itself: how loud is this machine, and what can be seen on it
+  --calibrate            run the base against itself: how loud is this machine,
+                         and what can be seen on it
   --keep DIR             keep the profiles
   --seed N               order of the pairs (default 1)
   --limit S              end a run after so many seconds (default 600)
-  --json, --markdown, --html FILE, --junit FILE, --counts fail|warn|off, --varying, --min-effect P, --metric M,
+  --json, --markdown, --html FILE, --junit FILE, --counts fail|warn|off,
+  --varying, --min-effect P, --metric M,
   --accept FILE, --any-arguments, --strict, --id NAME    as of oshprof diff
   -h, --help             this text
 
-Exit status: 0 no regression, 1 a run failed, 2 wrong usage, 3 regression, 4 not comparable (with --strict: or
-inconclusive).
+Exit status: 0 no regression, 1 a run failed, 2 wrong usage, 3 regression, 4 not
+comparable (with --strict: or inconclusive).
 ";
 
 /// `oshprof gate`.

@@ -32,18 +32,24 @@ usage: oshprof history add DIR... --commit SHA [--store S] [options]
        oshprof history check [--store S] [--json] [--last N]
        oshprof history plot FILE [--store S]
 
-Keeps what profiles say, commit by commit, in the directory S (default: .pellucid-history), which may be part of a
-repository.
+Keeps what profiles say, commit by commit, in the directory S (default:
+.pellucid-history), which may be part of a repository.
 
-  add    adds the profiles in DIR..., which are runs of one program (two tell what varies from run to run)
-         --commit SHA, --parent SHA, --branch NAME, --time SECONDS (since 1970; default: now),
-         --suite NAME (default: program, PEs and arguments), --no-times (counts only: for a baseline in a repository)
+  add    adds the profiles in DIR..., which are runs of one program (two tell
+         what varies from run to run)
+         --commit SHA, --parent SHA, --branch NAME,
+         --time SECONDS (since 1970; default: now),
+         --suite NAME (default: program, PEs and arguments),
+         --no-times (counts only: for a baseline in a repository)
   list   one line a run
-  check  which commit changed communication (exactly) or times (change points, by a permutation test)
-         --last N    only what the last N runs of a suite brought is a failure (default 10)
+  check  which commit changed communication (exactly) or times (change points,
+         by a permutation test)
+         --last N    only what the last N runs of a suite brought is a failure
+                     (default 10)
   plot   writes a page for a browser
 
-Exit status: 0 no regression, 1 something could not be read or written, 2 wrong usage, 3 check: a regression.
+Exit status: 0 no regression, 1 something could not be read or written, 2 wrong
+usage, 3 check: a regression.
 ";
 
 /// `oshprof history`.

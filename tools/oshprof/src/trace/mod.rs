@@ -28,18 +28,24 @@ usage: oshprof trace DIR --to FORMAT [options]
 Converts the trace in DIR, which `oshrun --trace` wrote.
 
   --to FORMAT      chrome: JSON for chrome://tracing and ui.perfetto.dev
-                   perfetto: protobuf for ui.perfetto.dev and trace_processor; smaller than JSON
-                   otlp: OpenTelemetry spans, to --endpoint, or with -o to a file of JSON lines
+                   perfetto: protobuf for ui.perfetto.dev and trace_processor;
+                   smaller than JSON
+                   otlp: OpenTelemetry spans, to --endpoint, or with -o to a
+                   file of JSON lines
                    csv: a line an event
-                   otf2: archive for Vampir, Score-P's tools and the Python package otf2; needs libotf2 3
-                   and -o DIR, a new directory
-                   waits: a table of who ended whose waits; waits-json: the same for programs
+                   otf2: archive for Vampir, Score-P's tools and the Python
+                   package otf2; needs libotf2 3 and -o DIR, a new directory
+                   waits: a table of who ended whose waits; waits-json: the same
+                   for programs
   -o FILE          write to FILE instead of standard output
-  --endpoint URL   where to send spans: http only, /v1/traces is appended where URL has no path
-                   (default: OTEL_EXPORTER_OTLP_ENDPOINT or http://localhost:4318)
+  --endpoint URL   where to send spans: http only, /v1/traces is appended where
+                   URL has no path
+                   (default: OTEL_EXPORTER_OTLP_ENDPOINT or
+                   http://localhost:4318)
   -h, --help       this text
 
-Exit status: 0 all was read and written, 1 something could not be (the rest is converted), 2 wrong usage.
+Exit status: 0 all was read and written, 1 something could not be (the rest is
+converted), 2 wrong usage.
 ";
 
 /// `oshprof trace`.

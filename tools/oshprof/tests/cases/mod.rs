@@ -187,6 +187,7 @@ fn detail(pe: u32) -> Detail {
         algorithms: vec![Algorithm { routine: barrier.into(), name: "barrier:dissemination".into(), calls: 3 }],
         cost: Cost { counted_ns: 2.5, timed_ns: 25.0, sample_ns: 30.0 },
         region_errors: u32::from(pe == 3),
+        trace_dropped: 0,
         // PE 2 computes while the others are in the barrier.
         timeline: Timeline {
             begin_ns: 2 * MS,
