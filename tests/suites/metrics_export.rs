@@ -207,7 +207,11 @@ fn a_pushgateway_has_the_job_as_one_group() {
 fn a_kept_profile_has_heaps_and_what_its_trace_lacks() {
     let folder = folder("metrics-kept");
     let options = ["--profile=kept.prof", "--trace=t", "--metrics-file", "m.prom"];
-    let traced = job(&folder, 2, &options).env("SHMEM_TRACE_SIZE", "140K").arg(short()).arg("many");
+    let traced = job(&folder, 2, &options)
+        .env("SHMEM_TRACE_SIZE", "1M")
+        .env("SHMEM_TRACE_DETAIL", "full")
+        .arg(short())
+        .arg("many");
     traced.run().expect_code(0);
     let kept = Command::new(tree::tool("oshprof")).args(["metrics", "kept.prof"]).current_dir(&folder).output();
     let kept = String::from_utf8_lossy(&kept.expect("oshprof runs").stdout).into_owned();
